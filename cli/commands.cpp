@@ -34,6 +34,7 @@
 #include "kvcheck/cli/shell/manual.h"
 #include "kvcheck/cli/sweep/merge_command.h"
 #include "kvcheck/cli/sweep/sweep_command.h"
+#include "kvcheck/cli/tasks/tasks.h"
 #include "kvcheck/cli/trace/trace.h"
 
 namespace kv::cli {
@@ -201,10 +202,11 @@ int run_top(std::span<const std::string> arguments, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command,   &report_command,   &explore_command,    &plot_command,  &compare_command,
-      &check_command,    &judge_command,    &uniformity_command, &eval_command,  &speed_command,
-      &generate_command, &record_command,   &sweep_command,      &merge_command, &policies_command,
-      &trace_command,    &protocol_command, &selftest_command,
+      &replay_command,  &report_command,   &explore_command,  &plot_command,
+      &compare_command, &check_command,    &judge_command,    &uniformity_command,
+      &eval_command,    &speed_command,    &tasks_command,    &generate_command,
+      &record_command,  &sweep_command,    &merge_command,    &policies_command,
+      &trace_command,   &protocol_command, &selftest_command,
   };
   return all;
 }

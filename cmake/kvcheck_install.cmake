@@ -49,7 +49,7 @@ if(KVCHECK_PYTHON)
 endif()
 install(FILES LICENSE README.md GLOSSARY.md CHANGELOG.md SECURITY.md traces/FORMAT.md reports/SCHEMA.md
               properties/ABI.md properties/HISTORY.md properties/PROTOCOL.md docs/laws.md docs/model.md docs/oracle.md
-              docs/python.md docs/specs.md docs/statistics.md docs/sweeps.md docs/test-your-cache.md
+              docs/python.md docs/specs.md docs/statistics.md docs/sweeps.md docs/tasks.md docs/test-your-cache.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 # Manual pages and completions come from the program itself, which a machine of another kind cannot

@@ -553,9 +553,22 @@ def plans():
         "no-traces": json.dumps({"replay": {"traces": [], "policies": ["h2o"]}}),
         "types": json.dumps({"replay": {"traces": "a", "policies": [1]}, "detail": 3}),
         "cut": json.dumps({"replay": replay})[:-3], "list": "[]", "deep": "[" * 64})
+    item = {"id": "a", "context": "The hat is red.", "answers": ["red"]}
+    most = dict(item, group="g", question=" What is the hat?", answers=["red", "the red"],
+                choices=["red", "blue"], stop=["\n", "."], about={"depth": 0.5})
+    write_all("task_items", {
+        "least": json.dumps(item), "most": json.dumps(most),
+        "two": json.dumps(item) + "\n\n" + json.dumps(dict(most, id="b")) + "\n",
+        "twice": json.dumps(item) + "\n" + json.dumps(item), "empty": "\n",
+        "articles": json.dumps(dict(item, answers=["the", "."])),
+        "letters": json.dumps(dict(item, answers=["\u00c9t\u00e9 \u0391\u03a3"]), ensure_ascii=False),
+        "no-answer": json.dumps(dict(item, answers=[])),
+        "not-a-choice": json.dumps(dict(item, choices=["blue", "green"])),
+        "unknown-field": json.dumps(dict(item, answer="red")), "cut": json.dumps(item)[:-3]})
 
 
 words = {
+    "task_items": "id group context question answers choices stop about the a an \\n \\u00c9",
     "sweep_plan": "replay detail traces policies budgets seeds chunk prompt question kv-heads top-k "
                   "oracle oracle-tokens strict summary heads series true false null",
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "

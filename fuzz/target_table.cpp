@@ -6,7 +6,7 @@
 namespace kv::fuzz {
 namespace {
 
-constexpr std::array<Target, 29> table = {{
+constexpr std::array<Target, 30> table = {{
     {"safetensors", 4096, safetensors},
     {"trace", 4096, trace},
     {"npy", 2048, npy},
@@ -34,6 +34,7 @@ constexpr std::array<Target, 29> table = {{
     {"history", 4096, history},
     {"recorded", 4096, recorded},
     {"test_case", 512, test_case},
+    {"task_items", 2048, task_items},
     {"sweep_plan", 2048, sweep_plan},
     {"arguments", 512, arguments},
 }};

@@ -1,32 +1,42 @@
 #include "kvcheck/cli/evaluate/eval.h"
 
 #include <array>
-#include <memory>
 #include <ostream>
 #include <utility>
 
 #include "kvcheck/cli/evaluate/eval_open_loop.h"
 #include "kvcheck/cli/evaluate/eval_plan.h"
 #include "kvcheck/cli/evaluate/eval_run.h"
-#include "kvcheck/cli/options/interrupt.h"
+#include "kvcheck/cli/model/kept_work.h"
 #include "kvcheck/cli/options/memory.h"
-#include "kvcheck/cli/options/output_file.h"
-#include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/resume/resumable_run.h"
 #include "kvcheck/cli/resume/run_inputs.h"
+#include "kvcheck/cli/tasks/eval_tasks.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/loops_table.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 30> table = {{
+constexpr std::array<Option, 33> table = {{
     model_option,
     weights_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to predict"},
+    {.name = "tasks",
+     .value = "FILE",
+     .help = "answer these items instead: JSON lines with id, context, question and answers "
+             "(docs/tasks.md)"},
+    {.name = "answer-tokens",
+     .value = "N",
+     .help = "with --tasks, tokens to generate at most [as many as the longest right answer has]"},
+    {.name = "score",
+     .value = "WORD",
+     .default_value = "exact",
+     .help = "with --tasks, what the table of groups shows: exact, contains, f1, choice or "
+             "answer_loss"},
     ids_option,
     no_begin_option,
     policy_option,
@@ -73,6 +83,7 @@ constexpr std::string_view help =
     "Runs a real model over a text under each policy, and prints its perplexity.\n"
     "\n"
     "Usage:  kvcheck eval --model PATH --text FILE [--policy SPEC...] [OPTIONS]\n"
+    "        kvcheck eval --model PATH --tasks FILE [--policy SPEC...] [OPTIONS]\n"
     "\n"
     "The loop is closed: the model sees only the tokens that the policy kept. One cache serves\n"
     "the whole text. Every token but the first is predicted exactly once, for every chunk size.\n"
@@ -81,6 +92,10 @@ constexpr std::string_view help =
     "If the text is the recall task of the bundled model (model/training/text.py), the share of\n"
     "answers whose likeliest token is correct is printed too, by the distance in tokens to the\n"
     "latest mention of the fact.\n"
+    "\n"
+    "With --tasks, the model reads the context and the question of each item and answers with its\n"
+    "likeliest tokens; the question begins where specs with compress=prompt trim. 'kvcheck tasks'\n"
+    "makes such files.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -97,6 +112,8 @@ constexpr std::string_view help =
     "  kvcheck eval --model pythia-70m --text book.txt --windows 256,1024 --policy @streaming-llm "
     "\\\n"
     "      --budget 64,128,256 -o run.db --resume\n"
+    "  kvcheck eval --model model/data --tasks items.jsonl --policy dense \\\n"
+    "      --policy @snapkv-prompt --policy window --budget 64 -o tasks.db\n"
     "\n"
     "With -o, each policy, budget and window size that is done is kept beside the results file as\n"
     "soon as it ends, even if the program is killed. The same command with --resume computes only\n"
@@ -104,155 +121,112 @@ constexpr std::string_view help =
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
-// One run: the evaluations, then all outputs, of which the results file is written first.
-class EvalCommand {
- public:
-  EvalCommand(const EvalPlan& plan, Streams& streams)
-      : plan_(plan), streams_(streams), progress_(streams.err, streams.terminal && !plan.quiet) {}
+// The checksums of the weights and of the tokens that were made of the text. Hashing reads all
+// weights once, as the evaluation does anyway.
+Result<RunToKeep> run_to_keep(const EvalPlan& plan) {
+  auto items = items_of_path("model", plan.about.model);
+  if (!items) return items.error();
+  items->push_back(input_item("text", plan.about.text, plan.about.checksum));
+  items->push_back(input_item("tokens", plan.about.text, checksum_of_tokens(plan)));
+  return RunToKeep{.results = plan.outputs.results,
+                   .command = plan.command,
+                   .items = *std::move(items),
+                   .resume = plan.resume,
+                   .quiet = plan.quiet};
+}
 
-  Result<void> all() {
-    if (!plan_.outputs.results.empty()) {
-      Result<RunToKeep> run = run_to_keep();
-      if (!run) return run.error();
-      auto begun = ResumableRun::begin(*run, streams_.err);
-      if (!begun) return begun.error();
-      run_ = *std::move(begun);
-    }
-    auto results = guarded();
-    progress_.clear();
-    if (!results) return failed(results.error());
-    return write(*results);
+Result<std::vector<ClosedLoopResult>> evaluated(const EvalPlan& plan,
+                                                const WorkProgress& progress,
+                                                PartStore* parts) {
+  auto results = run_eval(plan, progress, parts);
+  if (!results || !plan.open_loop) return results;
+  progress(1, "open loop");
+  if (auto added = add_open_loop(plan, *results, parts); !added) return added.error();
+  return results;
+}
+
+std::string markdown_of(const ClosedLoopResult& result, bool first) {
+  std::string text = (first ? "" : "\n") + reports::closed_loop_line(result) + "\n";
+  text += reports::to_markdown(reports::perplexity_table(result));
+  if (reports::has_open_loop(result)) {
+    text += "\n" + reports::to_markdown(reports::loops_table(result)) + "\n" +
+            reports::loops_words(result) + "\n";
   }
+  return result.asks() ? text + "\n" + reports::to_markdown(reports::recall_table(result)) : text;
+}
 
- private:
-  // The checksums of the weights and of the tokens that were made of the text. Hashing reads all
-  // weights once, as the evaluation does anyway.
-  [[nodiscard]] Result<RunToKeep> run_to_keep() const {
-    auto items = items_of_path("model", plan_.about.model);
-    if (!items) return items.error();
-    items->push_back(input_item("text", plan_.about.text, plan_.about.checksum));
-    items->push_back(input_item("tokens", plan_.about.text, checksum_of_tokens(plan_)));
-    return RunToKeep{.results = plan_.outputs.results,
-                     .command = plan_.command,
-                     .items = *std::move(items),
-                     .resume = plan_.resume,
-                     .quiet = plan_.quiet};
-  }
-
-  // Calls evaluated() and leaves no empty run behind if it throws, for example for lack of memory.
-  Result<std::vector<ClosedLoopResult>> guarded() {
-    try {
-      return evaluated();
-    } catch (...) {
-      if (run_ == nullptr) throw;
-      run_->end();
-      run_->note_kept();
-      throw;
-    }
-  }
-
-  Result<std::vector<ClosedLoopResult>> evaluated() {
-    const InterruptGuard guard;
-    const auto report = [this](double share, const std::string& what) {
-      progress_.update(share, what);
-      return !interrupted();
-    };
-    auto results = run_eval(plan_, report, run_.get());
-    if (!results || !plan_.open_loop) return results;
-    progress_.update(1, "open loop");
-    if (auto added = add_open_loop(plan_, *results, run_.get()); !added) return added.error();
-    return results;
-  }
-
-  Error failed(Error error) {
-    if (interrupted()) error = io_error("interrupted");
-    if (run_ != nullptr) run_->end(error);
-    const std::string kept = run_ == nullptr ? "" : run_->kept_words();
-    error.message += interrupted() && kept.empty() ? "; nothing was kept" : kept;
-    return error;
-  }
-
-  Result<void> write(const std::vector<ClosedLoopResult>& results) {
-    for (const ClosedLoopResult& result : results) {
-      if (run_ == nullptr) break;
-      if (auto added = run_->writer().add(result); !added) return run_->not_stored(added.error());
-    }
-    // The run is complete when all outputs are: a kill before that leaves a run that --resume ends.
-    const Result<void> written = write_outputs(results);
-    streams_.out << std::flush;
-    if (run_ == nullptr) return written;
-    if (const Result<void> done = run_->finish(); !done) return run_->not_stored(done.error());
-    return written;
-  }
-
-  Result<void> write_outputs(const std::vector<ClosedLoopResult>& results) {
-    std::string json;
-    std::string markdown;
-    for (const ClosedLoopResult& result : results) {
-      json += reports::closed_loop_json(result);
-      markdown += markdown_of(result, markdown.empty());
-    }
-    const Outputs& outputs = plan_.outputs;
-    if (auto done = write_to(outputs.json, json); !done) return done;
-    if (auto done = write_to(outputs.csv, reports::closed_loop_csv(results)); !done) return done;
-    if (auto done = write_to(outputs.markdown, markdown); !done) return done;
-    if (!outputs.on_standard_output()) print(results);
-    return {};
-  }
-
-  static std::string markdown_of(const ClosedLoopResult& result, bool first) {
-    std::string text = (first ? "" : "\n") + reports::closed_loop_line(result) + "\n";
-    text += reports::to_markdown(reports::perplexity_table(result));
+void print(const EvalPlan& plan, const std::vector<ClosedLoopResult>& results, Streams& streams) {
+  for (const ClosedLoopResult& result : results) {
+    if (&result != &results.front()) streams.out << "\n";
+    streams.out << reports::closed_loop_line(result) << "perplexity, also over runs of targets\n\n"
+                << reports::to_text(reports::perplexity_table(result), streams.columns);
     if (reports::has_open_loop(result)) {
-      text += "\n" + reports::to_markdown(reports::loops_table(result)) + "\n" +
-              reports::loops_words(result) + "\n";
+      streams.out << "\n"
+                  << reports::to_text(reports::loops_table(result), streams.columns) << "\n"
+                  << reports::loops_words(result) << "\n";
     }
-    return result.asks() ? text + "\n" + reports::to_markdown(reports::recall_table(result)) : text;
+    if (!result.asks()) continue;
+    streams.out << "\nshare of questions answered, by tokens since the fact was last mentioned "
+                   "(how many)\n\n"
+                << reports::to_text(reports::recall_table(result), streams.columns);
   }
+  if (plan.quiet || plan.outputs.results.empty()) return;
+  streams.out << "\nResults: " << plan.outputs.results << "\nNext: kvcheck report "
+              << shell_word(plan.outputs.results) << " -o report\n";
+}
 
-  Result<void> write_to(const std::string& path, const std::string& text) {
-    if (path.empty()) return {};
-    if (path != "-") return write_output(path, text);
-    streams_.out << text;
-    return {};
+Result<void> write_outputs(const EvalPlan& plan,
+                           const std::vector<ClosedLoopResult>& results,
+                           Streams& streams) {
+  std::string json;
+  std::string markdown;
+  for (const ClosedLoopResult& result : results) {
+    json += reports::closed_loop_json(result);
+    markdown += markdown_of(result, markdown.empty());
   }
+  const Outputs& outputs = plan.outputs;
+  const std::string csv = reports::closed_loop_csv(results);
+  if (auto done = write_text(outputs.json, json, streams); !done) return done;
+  if (auto done = write_text(outputs.csv, csv, streams); !done) return done;
+  if (auto done = write_text(outputs.markdown, markdown, streams); !done) return done;
+  if (!outputs.on_standard_output()) print(plan, results, streams);
+  return {};
+}
 
-  void print(const std::vector<ClosedLoopResult>& results) {
-    for (const ClosedLoopResult& result : results) {
-      if (&result != &results.front()) streams_.out << "\n";
-      streams_.out << reports::closed_loop_line(result)
-                   << "perplexity, also over runs of targets\n\n"
-                   << reports::to_text(reports::perplexity_table(result), streams_.columns);
-      if (reports::has_open_loop(result)) {
-        streams_.out << "\n"
-                     << reports::to_text(reports::loops_table(result), streams_.columns) << "\n"
-                     << reports::loops_words(result) << "\n";
-      }
-      if (!result.asks()) continue;
-      streams_.out << "\nshare of questions answered, by tokens since the fact was last mentioned "
-                      "(how many)\n\n"
-                   << reports::to_text(reports::recall_table(result), streams_.columns);
-    }
-    if (plan_.quiet || plan_.outputs.results.empty()) return;
-    streams_.out << "\nResults: " << plan_.outputs.results << "\nNext: kvcheck report "
-                 << shell_word(plan_.outputs.results) << " -o report\n";
-  }
-
-  const EvalPlan& plan_;
-  Streams& streams_;
-  Progress progress_;
-  std::unique_ptr<ResumableRun> run_;  // null without -o
-};
-
-Result<void> run(std::span<const std::string> given, Streams& streams) {
-  const Result<Arguments> arguments = Arguments::parse(table, given);
-  if (!arguments) return arguments.error();
-  const Result<EvalPlan> plan = plan_eval(*arguments);
+Result<void> run_eval_text(const Arguments& arguments, Streams& streams) {
+  const Result<EvalPlan> plan = plan_eval(arguments);
   if (!plan) return plan.error();
   if (!plan->quiet) {
     for (const std::string& note : plan->notes) streams.err << "Note: " << note << ".\n";
   }
-  return EvalCommand(*plan, streams).all();
+  std::vector<ClosedLoopResult> results;
+  KeptWork work{.results = plan->outputs.results, .quiet = plan->quiet};
+  work.about = [&] { return run_to_keep(*plan); };
+  work.compute = [&](const WorkProgress& progress, PartStore* parts) -> Result<void> {
+    auto computed = evaluated(*plan, progress, parts);
+    if (!computed) return computed.error();
+    results = *std::move(computed);
+    return {};
+  };
+  work.store = [&](reports::ResultsWriter& writer) -> Result<void> {
+    for (const ClosedLoopResult& result : results) {
+      if (auto added = writer.add(result); !added) return added;
+    }
+    return {};
+  };
+  work.write = [&] { return write_outputs(*plan, results, streams); };
+  return run_kept(work, streams);
+}
+
+Result<void> run(std::span<const std::string> given, Streams& streams) {
+  const Result<Arguments> arguments = Arguments::parse(table, given);
+  if (!arguments) return arguments.error();
+  if (arguments->given("tasks")) return run_eval_tasks(*arguments, streams);
+  for (const std::string_view name : {"answer-tokens", "score"}) {
+    if (!arguments->given(name)) continue;
+    return usage_error("--" + std::string(name) + " is about answers; expected --tasks beside it");
+  }
+  return run_eval_text(*arguments, streams);
 }
 
 }  // namespace

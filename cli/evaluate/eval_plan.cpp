@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "kvcheck/cli/evaluate/model_memory.h"
+#include "kvcheck/cli/model/model_memory.h"
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/cli/replay/replay_plan.h"
@@ -68,7 +68,7 @@ Result<EvalText> text_in(const Arguments& arguments,
 }
 
 Result<void> plan_texts(const Arguments& arguments, EvalPlan& plan) {
-  const Result<std::string> text = read_text_file(arguments);
+  const Result<std::string> text = text_of_file(arguments);
   if (!text) return text.error();
   plan.about.text = arguments.value("text");
   plan.about.checksum = XXH3_64bits(text->data(), text->size());
@@ -94,13 +94,7 @@ Result<void> plan_model(const Arguments& arguments, EvalPlan& plan) {
   plan.options.token_classes = token_classes_for(plan.opened, plan.cells);
   const model::ModelConfig& config = plan.opened.model.config;
   plan.about.model = plan.opened.path;
-  // Qwen2 and llama2.c have had the name of their layers' arithmetic since the first results files.
-  const bool llama = config.name == "qwen2" || config.name == "llama2.c";
-  plan.about.architecture = llama ? "llama" : config.name;
-  if (!config.note.empty()) plan.about.architecture += "; " + config.note;
-  if (arguments.value("weights") != "as-is") {
-    plan.about.architecture += "; layers' weights as " + arguments.value("weights");
-  }
+  plan.about.architecture = architecture_text(arguments, config);
   plan.about.weight_bytes = plan.opened.model.weight_bytes();
   plan.about.context = config.context;
   plan.about.storage = storage_text(arguments, plan.options);
@@ -156,40 +150,6 @@ Result<void> check_lengths(const EvalPlan& plan) {
   return {};
 }
 
-Result<void> plan_outputs(const Arguments& arguments, EvalPlan& plan) {
-  for (const std::string_view name : {"output", "json", "csv", "markdown"}) {
-    if (arguments.given(name) && arguments.value(name).empty()) {
-      return usage_error("--" + std::string(name) + " needs the name of a file");
-    }
-  }
-  plan.outputs = {.results = arguments.value("output"),
-                  .json = arguments.value("json"),
-                  .csv = arguments.value("csv"),
-                  .markdown = arguments.value("markdown")};
-  const std::array<std::string, 2> inputs = {arguments.value("text"), arguments.value("model")};
-  return check_outputs(plan.outputs, inputs);
-}
-
-// Notes if the storage is not the published one, or is so exact that it would have no effect.
-void note_storage(const Arguments& arguments, EvalPlan& plan) {
-  const model::KvFormat& storage = plan.options.storage;
-  for (const std::string& word : arguments.values("policy")) {
-    const std::string_view name = name_in(word);
-    const Preset* preset = name.starts_with('@') ? find_preset(name.substr(1)) : nullptr;
-    if (preset == nullptr || preset->storage.empty() || preset->storage == storage.text()) continue;
-    plan.notes.push_back(word + " was published with --storage " + std::string(preset->storage) +
-                         "; keys and values are stored as " + storage.text());
-  }
-  for (const Cell& cell : plan.cells) {
-    if (storage.recent == 0 || !cell.spec.bounded() || storage.recent < cell.spec.budget) continue;
-    plan.notes.push_back("--storage " + storage.text() + " keeps the newest " +
-                         std::to_string(storage.recent) + " tokens exact, which of a budget of " +
-                         std::to_string(cell.spec.budget) +
-                         " may be nearly all; expected a smaller recent=");
-    break;
-  }
-}
-
 }  // namespace
 
 std::uint64_t checksum_of_tokens(const EvalPlan& plan) {
@@ -231,12 +191,15 @@ Result<EvalPlan> plan_eval(const Arguments& arguments) {
   plan.resume = arguments.given("resume");
   if (const auto fine = check_resume(arguments); !fine) return fine.error();
   plan.command = command_of(arguments);
-  for (const auto step : {plan_steps, plan_model, plan_texts, plan_outputs}) {
+  for (const auto step : {plan_steps, plan_model, plan_texts}) {
     if (const auto done = step(arguments, plan); !done) return done.error();
   }
+  Result<Outputs> outputs = outputs_of(arguments, arguments.value("text"));
+  if (!outputs) return outputs.error();
+  plan.outputs = *std::move(outputs);
   if (const auto sized = size_cells(plan); !sized) return sized.error();
   if (const auto fits = check_lengths(plan); !fits) return fits.error();
-  note_storage(arguments, plan);
+  plan.notes = storage_notes(arguments, plan.options.storage, plan.cells);
   std::size_t longest = 0;
   for (const EvalText& text : plan.texts) longest = std::max(longest, longest_of(text));
   for (std::string& note : notes_on(plan.cells, longest)) {

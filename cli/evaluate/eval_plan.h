@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/cli/evaluate/model_options.h"
+#include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/result_outputs.h"
 #include "kvcheck/model/run/recall.h"

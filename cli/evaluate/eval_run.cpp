@@ -31,7 +31,7 @@ std::size_t tokens_of(const EvalText& text) {
 
 class EvalRun {
  public:
-  EvalRun(const EvalPlan& plan, const EvalProgress& progress, PartStore* parts)
+  EvalRun(const EvalPlan& plan, const WorkProgress& progress, PartStore* parts)
       : plan_(plan), progress_(progress), parts_(parts) {
     double all = 0;
     for (const EvalText& text : plan.texts) all += static_cast<double>(tokens_of(text));
@@ -112,7 +112,7 @@ class EvalRun {
   }
 
   const EvalPlan& plan_;
-  const EvalProgress& progress_;
+  const WorkProgress& progress_;
   PartStore* parts_;
   std::vector<EvalJob> jobs_;
   std::vector<std::shared_ptr<Team>> teams_;  // by worker
@@ -124,7 +124,7 @@ class EvalRun {
 }  // namespace
 
 Result<std::vector<ClosedLoopResult>> run_eval(const EvalPlan& plan,
-                                               const EvalProgress& progress,
+                                               const WorkProgress& progress,
                                                PartStore* parts) {
   return EvalRun(plan, progress, parts).all();
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/cli/evaluate/model_options.h"
+#include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/model/run/evaluate.h"
 #include "kvcheck/model/run/token_sampler.h"

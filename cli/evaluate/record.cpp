@@ -8,7 +8,7 @@
 
 #include "kvcheck/base/folder.h"
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/cli/evaluate/model_options.h"
+#include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/marks.h"
@@ -133,7 +133,7 @@ Result<model::RecordOptions> record_options(const Arguments& arguments, const Op
 
 Result<std::vector<model::TokenId>> read_tokens(const Arguments& arguments,
                                                 const OpenedModel& opened) {
-  const Result<std::string> text = read_text_file(arguments);
+  const Result<std::string> text = text_of_file(arguments);
   if (!text) return text.error();
   const auto tokens = arguments.count("tokens", 2, std::uint64_t{1} << 24);
   if (!tokens) return tokens.error();

@@ -9,9 +9,9 @@
 
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/cli/evaluate/evaluate_parts.h"
-#include "kvcheck/cli/evaluate/model_memory.h"
-#include "kvcheck/cli/evaluate/model_options.h"
 #include "kvcheck/cli/evaluate/speed_run.h"
+#include "kvcheck/cli/model/model_memory.h"
+#include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/output_file.h"

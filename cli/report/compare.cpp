@@ -26,7 +26,8 @@ constexpr std::array<Option, 9> table = {{
     {.name = "measure",
      .value = "NAME",
      .help = "retained_mass, topk_overlap, output_error or kl_to_dense of replays, loss or recall "
-             "of evaluations [all that the files have]",
+             "of evaluations, exact, contains, f1, choice or answer_loss of tasks [all that the "
+             "files have]",
      .list = true},
     {.name = "against",
      .value = "SPEC",
@@ -55,10 +56,10 @@ constexpr std::string_view help =
     "Usage:  kvcheck compare BEFORE.db AFTER.db [OPTIONS]\n"
     "        kvcheck compare RUN.db [OPTIONS]\n"
     "\n"
-    "The unit is a text (a trace or an evaluation): heads and seeds are averaged first, because\n"
-    "they say nothing of other texts. Of two files, each spec is compared with itself on the "
-    "texts\n"
-    "that both have; of one, with the best spec of its budget or with --against. A difference is\n"
+    "The unit is a text (a trace, an evaluation, or an item of a task): heads and seeds are\n"
+    "averaged first, because they say nothing of other texts. Of two files, each spec is compared\n"
+    "with itself on the texts that both have; of one, with the best spec of its budget or with\n"
+    "--against. A difference is\n"
     "tested by random signs and has a bootstrap interval; equality within the margin is shown by\n"
     "two one-sided t-tests; p-values are corrected for all tests of a measure (Holm). Replays are\n"
     "measured over the queries after the first loss. docs/statistics.md has the methods.\n"
@@ -229,8 +230,8 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
     if (comparison.files && worse) outcome = Outcome::law_broken;
     if (outputs.on_standard_output()) continue;
     const std::size_t texts = comparison.texts;
-    streams.out << comparison.measure.title << ", " << texts << (texts == 1 ? " text" : " texts")
-                << "\n\n"
+    streams.out << comparison.measure.title << ", " << texts << " "
+                << comparison.measure.units().substr(0, texts == 1 ? 4 : 5) << "\n\n"
                 << to_text(reports::table_of(comparison), streams.columns) << "\n"
                 << folded(reports::words_of(comparison), streams.columns) << "\n\n";
   }

@@ -17,6 +17,7 @@
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/reports/tables/loops_table.h"
 #include "kvcheck/reports/tables/summary_table.h"
+#include "kvcheck/reports/tables/task_tables.h"
 #include "kvcheck/reports/tables/timing_table.h"
 #include "kvcheck/traces/synthetic/synthetic.h"
 
@@ -91,12 +92,32 @@ TimingResult small_timing() {
   return result;
 }
 
+TaskResult small_tasks() {
+  TaskResult result;
+  result.model = "small";
+  result.architecture = "llama";
+  result.file = "items.jsonl";
+  result.storage = "f32";
+  result.items = {{.id = "a", .group = "g", .context = 9, .question = 3, .answer = 1, .choices = 2},
+                  {.id = "b", .group = "h", .context = 8, .question = 0, .answer = 2}};
+  for (const Cell& cell : cells()) {
+    TaskCell& added = result.cells.emplace_back();
+    added.cell = cell;
+    added.kv_bytes = 64;
+    added.answers = {
+        {.text = "red", .exact = true, .contains = true, .f1 = 1, .loss = 0.5, .rank = 1},
+        {.text = "", .exact = false, .contains = false, .f1 = 0, .loss = 4, .rank = 0}};
+  }
+  return result;
+}
+
 std::string made_results() {
   std::string path = scratch_path("right-results");
   auto writer = reports::ResultsWriter::begin(path, "kvcheck replay").value();
   KV_CHECK(writer.add(small_replay()).has_value());
   KV_CHECK(writer.add(small_evaluation()).has_value());
   KV_CHECK(writer.add(small_timing()).has_value());
+  KV_CHECK(writer.add(small_tasks()).has_value());
   KV_CHECK(writer.finish().has_value());
   return path;
 }
@@ -114,6 +135,7 @@ std::string text_of_run(const StoredRun& run) {
   for (const TimingResult& timing : run.timings) {
     text += reports::to_csv(reports::timing_table(timing));
   }
+  for (const TaskResult& task : run.tasks) text += reports::task_json(task);
   return text;
 }
 
@@ -130,6 +152,11 @@ void draw(const StoredRun& run) {
     static_cast<void>(reports::to_markdown(reports::loops_table(evaluation)));
     static_cast<void>(reports::loops_words(evaluation));
   }
+  for (const TaskResult& task : run.tasks) {
+    static_cast<void>(reports::to_text(reports::scores_table(task), 80));
+    static_cast<void>(reports::to_html(reports::groups_table(task, "exact")));
+    static_cast<void>(reports::task_line(task));
+  }
   const std::vector<StoredRun> runs = {run};
   const reports::ComparedRuns compared = reports::runs_to_compare(runs);
   if (compared.open != nullptr) static_cast<void>(reports::comparison_table(compared));
@@ -143,6 +170,7 @@ void write_again(const StoredRun& run) {
     for (const ReplayResult& trace : run.traces) KV_CHECK(writer.add(trace).has_value());
     for (const ClosedLoopResult& text : run.evaluations) KV_CHECK(writer.add(text).has_value());
     for (const TimingResult& timing : run.timings) KV_CHECK(writer.add(timing).has_value());
+    for (const TaskResult& task : run.tasks) KV_CHECK(writer.add(task).has_value());
     KV_CHECK(writer.finish().has_value());
   }
   const Result<StoredRun> again = reports::read_run(path);
@@ -189,6 +217,7 @@ bool try_results(const std::string& path) {
     KV_CHECK(run->traces.size() == (*listed)[i].traces);
     KV_CHECK(run->evaluations.size() == (*listed)[i].evaluations);
     KV_CHECK(run->timings.size() == (*listed)[i].timings);
+    KV_CHECK(run->tasks.size() == (*listed)[i].tasks);
     draw(*run);
     write_again(*run);
   }

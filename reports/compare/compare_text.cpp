@@ -48,7 +48,7 @@ std::vector<Column> columns_of(const Comparison& comparison) {
       {.title = "", .name = "spec", .exact_only = true},
       {.title = "", .name = "measure", .exact_only = true},
       {.title = "budget", .name = "budget", .number = true},
-      {.title = "texts", .name = "texts", .number = true},
+      {.title = std::string(comparison.measure.units()), .name = "texts", .number = true},
   };
   if (comparison.files) {
     columns.push_back({.title = "before", .name = "other_mean", .number = true});
@@ -124,7 +124,7 @@ std::string_view finding_word(const Comparison& comparison, const ComparedSpec& 
     case Finding::same:
       return "same";
     case Finding::few:
-      return "few texts";
+      return comparison.measure.in == MeasuredIn::tasks ? "few items" : "few texts";
     case Finding::equal:
       return "equal";
     case Finding::not_shown:
@@ -148,13 +148,14 @@ std::string words_of(const Comparison& comparison) {
   const CompareOptions& options = comparison.options;
   const std::string margin = shortest(options.margin);
   const std::string level = shortest(100 * options.level) + " %";
+  const std::string units(comparison.measure.units());
   std::string words;
   const auto say = [&](const std::string& sentence) {
     words += (words.empty() ? "" : " ") + sentence;
   };
   if (any(comparison, Finding::higher) || any(comparison, Finding::lower)) {
     say("Better, worse: the difference is not chance at a level of " + level +
-        " (random signs over texts), and is not shown to lie within " + margin + ".");
+        " (random signs over " + units + "), and is not shown to lie within " + margin + ".");
   }
   if (any(comparison, Finding::equal)) {
     say("Equal: the difference is shown to be smaller than " + margin +
@@ -166,8 +167,8 @@ std::string words_of(const Comparison& comparison) {
   }
   if (any(comparison, Finding::same)) say("Same: all values are equal to the last bit.");
   if (any(comparison, Finding::few)) {
-    say("Few texts: fewer than " + std::to_string(fewest_pairs) +
-        " say nothing of other texts; the difference is that of these.");
+    say("Few " + units + ": fewer than " + std::to_string(fewest_pairs) + " say nothing of other " +
+        units + "; the difference is that of these.");
   }
   if (comparison.tests > 1) {
     say("P-values are corrected for " + std::to_string(comparison.tests) +
@@ -176,11 +177,12 @@ std::string words_of(const Comparison& comparison) {
   const double least =
       std::ldexp(2.0, -static_cast<int>(std::min<std::size_t>(comparison.texts, 64)));
   if (comparison.texts >= fewest_pairs && least > options.level) {
-    say("With " + std::to_string(comparison.texts) + " texts no p-value is at most " +
+    say("With " + std::to_string(comparison.texts) + " " + units + " no p-value is at most " +
         shortest(options.level) + ".");
   }
   if (!comparison.files && options.against.empty() && !comparison.rows.empty()) {
-    say("Each is compared with the best of its budget; as these texts chose the best, all pairs of "
+    say("Each is compared with the best of its budget; as these " + units +
+        " chose the best, all pairs of "
         "the budget count as tests.");
   }
   for (const std::string& sentence : comparison.left_out) say(sentence + ".");

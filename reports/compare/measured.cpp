@@ -10,23 +10,40 @@
 #include "kvcheck/reports/numbers/after_loss.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/tables/task_tables.h"
 
 namespace kv::reports {
 namespace {
 
-constexpr std::array<Measure, 6> all = {{
-    {.name = "retained_mass",
-     .title = "retained mass once evicting",
+constexpr std::array<Measure, 11> all = {{
+    {.name = "retained_mass", .title = "retained mass once evicting", .more_is_better = true},
+    {.name = "topk_overlap", .title = "top-k overlap once evicting", .more_is_better = true},
+    {.name = "output_error", .title = "output error once evicting"},
+    {.name = "kl_to_dense", .title = "KL to dense once evicting, nats"},
+    {.name = "loss", .title = "loss per token, nats", .in = MeasuredIn::evaluations},
+    {.name = "recall",
+     .title = "recall, share of right answers",
      .more_is_better = true,
-     .of_replays = true},
-    {.name = "topk_overlap",
-     .title = "top-k overlap once evicting",
+     .in = MeasuredIn::evaluations},
+    {.name = "exact",
+     .title = "share of exact answers",
      .more_is_better = true,
-     .of_replays = true},
-    {.name = "output_error", .title = "output error once evicting", .of_replays = true},
-    {.name = "kl_to_dense", .title = "KL to dense once evicting, nats", .of_replays = true},
-    {.name = "loss", .title = "loss per token, nats"},
-    {.name = "recall", .title = "recall, share of right answers", .more_is_better = true},
+     .in = MeasuredIn::tasks},
+    {.name = "contains",
+     .title = "share of answers that contain a right one",
+     .more_is_better = true,
+     .in = MeasuredIn::tasks},
+    {.name = "f1",
+     .title = "F1 of answers' words",
+     .more_is_better = true,
+     .in = MeasuredIn::tasks},
+    {.name = "choice",
+     .title = "share of right choices",
+     .more_is_better = true,
+     .in = MeasuredIn::tasks},
+    {.name = "answer_loss",
+     .title = "loss of the right answer per token, nats",
+     .in = MeasuredIn::tasks},
 }};
 
 double replayed(const ReplayResult& trace, const CellResult& cell, std::string_view name) {
@@ -63,6 +80,11 @@ std::string key_of(const ClosedLoopResult& text) {
          std::to_string(text.streams) + " streams, " + text.storage + marks_text(text.marks);
 }
 
+std::string key_of(const TaskResult& result, const AskedItem& item) {
+  return "item " + item.id + " of " + last_part(result.file) + ", checksum " +
+         hexadecimal(result.checksum) + ", " + last_part(result.model) + ", " + result.storage;
+}
+
 // The seeds of one spec on one text, each with its value.
 using Seeds = std::map<std::uint64_t, double>;
 
@@ -72,17 +94,17 @@ class Collected {
     if (!std::isfinite(value)) return;
     const std::size_t row = index_of(texts_, text, text);
     const std::size_t column = index_of(specs_, cell.spec.canonical(), cell.spec);
-    stores_more_.resize(specs_.size());
+    stores_more_.resize(specs_.values.size());
     stores_more_[column] = stores_more_[column] || stores_more;
     seeds_[{row, column}][cell.seed] = value;
   }
 
   [[nodiscard]] MeasuredTexts means() const {
     MeasuredTexts out;
-    for (const auto& [key, text] : texts_) out.texts.push_back(text);
-    for (const auto& [canonical, spec] : specs_) {
-      out.specs.push_back({spec, canonical, stores_more_[out.specs.size()],
-                           std::vector<double>(texts_.size(), not_measured)});
+    out.texts = texts_.values;
+    for (const Spec& spec : specs_.values) {
+      out.specs.push_back({spec, spec.canonical(), stores_more_[out.specs.size()],
+                           std::vector<double>(texts_.values.size(), not_measured)});
     }
     for (const auto& [place, seeds] : seeds_) {
       double sum = 0;
@@ -93,22 +115,53 @@ class Collected {
   }
 
  private:
-  // Few enough for a search along the list.
+  // Values in the order in which they first came.
   template <typename Value>
-  static std::size_t index_of(std::vector<std::pair<std::string, Value>>& list,
-                              const std::string& key,
-                              const Value& value) {
-    const auto at = std::ranges::find(list, key, &std::pair<std::string, Value>::first);
-    const auto index = static_cast<std::size_t>(at - list.begin());
-    if (index == list.size()) list.emplace_back(key, value);
-    return index;
+  struct Listed {
+    std::vector<Value> values;
+    std::map<std::string, std::size_t> index;
+  };
+
+  template <typename Value>
+  static std::size_t index_of(Listed<Value>& list, const std::string& key, const Value& value) {
+    const auto [at, added] = list.index.emplace(key, list.values.size());
+    if (added) list.values.push_back(value);
+    return at->second;
   }
 
-  std::vector<std::pair<std::string, std::string>> texts_;
-  std::vector<std::pair<std::string, Spec>> specs_;
+  Listed<std::string> texts_;
+  Listed<Spec> specs_;
   std::vector<bool> stores_more_;  // by spec
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
 };
+
+void add_replays(Collected& collected, const StoredRun& run, std::string_view measure) {
+  for (const ReplayResult& trace : run.traces) {
+    for (const CellResult& cell : trace.cells) {
+      collected.add(key_of(trace.trace), cell.cell, replayed(trace, cell, measure),
+                    stores_more(cell));
+    }
+  }
+}
+
+void add_evaluations(Collected& collected, const StoredRun& run, std::string_view measure) {
+  for (const ClosedLoopResult& text : run.evaluations) {
+    for (const ClosedLoopCell& cell : text.cells) {
+      collected.add(key_of(text), cell.cell, evaluated(cell, measure), false);
+    }
+  }
+}
+
+void add_tasks(Collected& collected, const StoredRun& run, std::string_view measure) {
+  for (const TaskResult& result : run.tasks) {
+    for (const TaskCell& cell : result.cells) {
+      const std::vector<double> values = score_values(result, cell, measure);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        collected.add(key_of(result, result.items[i]), cell.cell, values[i], false);
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -119,18 +172,16 @@ std::span<const Measure> measures() {
 MeasuredTexts measured(std::span<const StoredRun> runs, const Measure& measure) {
   Collected collected;
   for (const StoredRun& run : runs) {
-    for (const ReplayResult& trace : run.traces) {
-      for (const CellResult& cell : trace.cells) {
-        if (!measure.of_replays) break;
-        collected.add(key_of(trace.trace), cell.cell, replayed(trace, cell, measure.name),
-                      stores_more(cell));
-      }
-    }
-    for (const ClosedLoopResult& text : run.evaluations) {
-      for (const ClosedLoopCell& cell : text.cells) {
-        if (measure.of_replays) break;
-        collected.add(key_of(text), cell.cell, evaluated(cell, measure.name), false);
-      }
+    switch (measure.in) {
+      case MeasuredIn::replays:
+        add_replays(collected, run, measure.name);
+        break;
+      case MeasuredIn::evaluations:
+        add_evaluations(collected, run, measure.name);
+        break;
+      case MeasuredIn::tasks:
+        add_tasks(collected, run, measure.name);
+        break;
     }
   }
   return collected.means();

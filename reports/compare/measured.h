@@ -12,16 +12,25 @@
 
 namespace kv::reports {
 
+// Where a measure is found, and so what counts as one text.
+enum class MeasuredIn { replays, evaluations, tasks };
+
 // A quantity with one value for each spec and text.
 struct Measure {
   std::string_view name;   // as in --measure, JSON and CSV
   std::string_view title;  // for readers, with its unit
   bool more_is_better = false;
-  bool of_replays = false;  // else of evaluations
+  MeasuredIn in = MeasuredIn::replays;
+
+  // What one value is of, in the plural.
+  [[nodiscard]] std::string_view units() const {
+    return in == MeasuredIn::tasks ? "items" : "texts";
+  }
 };
 
 // retained_mass, topk_overlap, output_error and kl_to_dense of replays, over the queries after the
-// first loss; loss and recall of evaluations.
+// first loss; loss and recall of evaluations; exact, contains, f1, choice and answer_loss of task
+// files, of which each item is a text.
 std::span<const Measure> measures();
 
 // One spec on every text.
@@ -36,7 +45,7 @@ struct MeasuredSpec {
 struct MeasuredTexts {
   // What identifies each text, also in another file: of a trace its name and checksum; of an
   // evaluation the model's and the text's names without folders, the text's checksum, and how it
-  // was cut and stored.
+  // was cut and stored; of an item its id, and the same of its file.
   std::vector<std::string> texts{};
   std::vector<MeasuredSpec> specs{};  // in the order in which runs have them first
 };

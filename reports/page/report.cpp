@@ -224,6 +224,12 @@ Result<void> add_run(const StoredRun& run, const Target& place, ReportSections& 
     if (!drawn) return drawn.error();
     page.timings.push_back({.result = &timing, .folder = name, .figures = *std::move(drawn)});
   }
+  for (const TaskResult& task : run.tasks) {
+    const std::string name = "tasks-" + std::to_string(page.tasks.size() + 1);
+    auto drawn = write_section(files_of(task), {}, place, name);
+    if (!drawn) return drawn.error();
+    page.tasks.push_back({.result = &task, .folder = name, .figures = *std::move(drawn)});
+  }
   return {};
 }
 
@@ -270,7 +276,8 @@ Result<void> write_report(const std::string& results_path,
   const auto stored = runs_to_show(results_path, run);
   if (!stored) return stored.error();
   const StoredRun& first = stored->front();
-  if (first.traces.empty() && first.evaluations.empty() && first.timings.empty()) {
+  if (first.traces.empty() && first.evaluations.empty() && first.timings.empty() &&
+      first.tasks.empty()) {
     return Error{Error::Kind::not_found,
                  "run " + std::to_string(first.summary.id) + " of '" + results_path +
                      "' holds no trace: it was stopped before one was finished"};

@@ -222,6 +222,8 @@ std::string side_of(const ReportSections& page) {
   out += side_links(page.timings, [](const TimingSection& section) {
     return "time and memory of " + section.result->model;
   });
+  out += side_links(
+      page.tasks, [](const TasksSection& section) { return "answers to " + section.result->file; });
   if (!page.logs.models.empty()) out += link_to("#" + page.logs.folder, "logs") + "\n";
   if (page.matrix.matrix != nullptr) out += link_to("#" + page.matrix.folder, "laws") + "\n";
   return out + "</nav>\n";
@@ -229,7 +231,8 @@ std::string side_of(const ReportSections& page) {
 
 std::string head_of(const ReportSections& page) {
   std::string out = "<h1>" +
-                    std::string(heading_of(!page.traces.empty(), !page.evaluations.empty())) +
+                    std::string(heading_of(!page.traces.empty(),
+                                           !page.evaluations.empty() || !page.tasks.empty())) +
                     "</h1>\n" + findings_of(page) + "<dl>\n";
   bool complete = true;
   for (const RunSummary& run : page.runs) {
@@ -251,6 +254,8 @@ std::string head_of(const ReportSections& page) {
                   [](const EvaluationSection& section) { return text_of(*section.result); });
   out += links_to("time and memory", page.timings,
                   [](const TimingSection& section) { return section.result->model; });
+  out += links_to("answers", page.tasks,
+                  [](const TasksSection& section) { return section.result->file; });
   if (!page.logs.models.empty()) {
     out += "<dt>logs</dt><dd>" + link_to("#" + page.logs.folder, "of other programs") + "</dd>\n";
   }
@@ -278,6 +283,7 @@ std::string report_page(const ReportSections& page) {
   for (const TraceSection& section : page.traces) out += section_of(section);
   for (const EvaluationSection& section : page.evaluations) out += evaluation_section(section);
   for (const TimingSection& section : page.timings) out += timing_section(section);
+  for (const TasksSection& section : page.tasks) out += tasks_section(section);
   out += logs_section(page.logs) + matrix_section(page.matrix);
   out += "</main>\n<script>";
   out += report_script;

@@ -14,6 +14,7 @@
 namespace kv {
 struct ClosedLoopResult;
 struct ReplayResult;
+struct TaskResult;
 struct TimingResult;
 }  // namespace kv
 
@@ -73,6 +74,13 @@ struct TextsSection {
   std::vector<Comparison> comparisons{};  // empty: there are not
 };
 
+// The answers to the items of a task file.
+struct TasksSection {
+  const TaskResult* result = nullptr;
+  std::string folder{};
+  std::vector<DrawnFigure> figures{};
+};
+
 // Everything that a page shows.
 struct ReportSections {
   std::vector<RunSummary> runs{};
@@ -81,6 +89,7 @@ struct ReportSections {
   std::vector<TraceSection> traces{};
   std::vector<EvaluationSection> evaluations{};
   std::vector<TimingSection> timings{};
+  std::vector<TasksSection> tasks{};
   LogsSection logs{};
   MatrixSection matrix{};
 };
@@ -88,12 +97,13 @@ struct ReportSections {
 // The whole page. Every text from outside the program is escaped.
 std::string report_page(const ReportSections& sections);
 
-// The parts of the page for the comparison, all texts, an evaluation, a timing, the logs and the
-// matrix. The first two and the last two are empty if the report has none.
+// The parts of the page for the comparison, all texts, an evaluation, a timing, a task file, the
+// logs and the matrix. The first two and the last two are empty if the report has none.
 std::string comparison_section(const ComparisonSection& section);
 std::string texts_section(const TextsSection& section);
 std::string evaluation_section(const EvaluationSection& section);
 std::string timing_section(const TimingSection& section);
+std::string tasks_section(const TasksSection& section);
 std::string logs_section(const LogsSection& section);
 std::string matrix_section(const MatrixSection& section);
 

@@ -10,6 +10,7 @@
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/reports/tables/loops_table.h"
 #include "kvcheck/reports/tables/summary_table.h"
+#include "kvcheck/reports/tables/task_tables.h"
 #include "kvcheck/reports/tables/timing_table.h"
 
 namespace kv::reports {
@@ -72,6 +73,20 @@ SectionFiles files_of(const ClosedLoopResult& result) {
 SectionFiles files_of(const TimingResult& result) {
   const Table table = timing_table(result);
   return {{"timings.csv", to_csv(table)}, {"timings.md", to_markdown(table)}};
+}
+
+SectionFiles files_of(const TaskResult& result) {
+  const Table table = scores_table(result);
+  SectionFiles files = {{"answers.csv", task_csv(result)},
+                        {"answers.jsonl", task_json(result)},
+                        {"scores.csv", to_csv(table)},
+                        {"scores.md", to_markdown(table)}};
+  for (const Score& score : scores()) {
+    const Table groups = groups_table(result, score.name);
+    if (groups.rows.empty() || !shows_groups(score)) continue;
+    files.emplace_back("groups-" + std::string(score.name) + ".csv", to_csv(groups));
+  }
+  return files;
 }
 
 }  // namespace kv::reports

@@ -8,6 +8,7 @@
 namespace kv {
 struct ClosedLoopResult;
 struct ReplayResult;
+struct TaskResult;
 struct TimingResult;
 }  // namespace kv
 
@@ -18,5 +19,6 @@ using SectionFiles = std::vector<std::pair<std::string, std::string>>;
 SectionFiles files_of(const ReplayResult& result);
 SectionFiles files_of(const ClosedLoopResult& result);
 SectionFiles files_of(const TimingResult& result);
+SectionFiles files_of(const TaskResult& result);
 
 }  // namespace kv::reports

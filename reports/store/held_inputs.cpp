@@ -48,6 +48,10 @@ Result<HeldInputs> HeldInputs::of_run(Database& database, std::int64_t run) {
   found = select_inputs(database, run, "SELECT model, '' FROM timings WHERE run = ?");
   if (!found) return found.error();
   held.timings = found->size();
+  found = select_inputs(database, run,
+                        "SELECT file, checksum FROM tasks WHERE run = ? ORDER BY ordinal");
+  if (!found) return found.error();
+  held.tasks = *std::move(found);
   return held;
 }
 

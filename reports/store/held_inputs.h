@@ -14,7 +14,7 @@ namespace kv::reports {
 // The newest run of this version and command that is not complete; 0 if there is none.
 Result<std::int64_t> newest_unfinished(Database& database, const std::string& command);
 
-// The traces, texts and timings of one run, in order.
+// The traces, texts, timings and task files of one run, in order.
 struct HeldInputs {
   struct Input {
     std::string name;
@@ -25,6 +25,7 @@ struct HeldInputs {
   std::vector<Input> traces{};
   std::vector<Input> evaluations{};
   std::size_t timings = 0;
+  std::vector<Input> tasks{};
 
   static Result<HeldInputs> of_run(Database& database, std::int64_t run);
 
@@ -40,6 +41,12 @@ struct HeldInputs {
                                             const std::string& name,
                                             std::uint64_t checksum) const {
     return has(evaluations, ordinal, name, checksum);
+  }
+
+  [[nodiscard]] Result<bool> has_task(std::int64_t ordinal,
+                                      const std::string& name,
+                                      std::uint64_t checksum) const {
+    return has(tasks, ordinal, name, checksum);
   }
 
  private:

@@ -5,10 +5,28 @@
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/store/results_file.h"
+#include "kvcheck/reports/store/schema.h"
 #include "kvcheck/reports/store/sqlite.h"
 
 namespace kv::reports {
 namespace {
+
+// Files before version 7 have no tables of tasks.
+Result<void> count_tasks(Database& database, std::vector<RunSummary>& runs) {
+  const auto there = has_table(database, "tasks");
+  if (!there) return there.error();
+  if (!*there) return {};
+  for (RunSummary& run : runs) {
+    Statement count(database,
+                    "SELECT count(DISTINCT tasks.id), count(task_cells.id) FROM tasks"
+                    " LEFT JOIN task_cells ON task_cells.task = tasks.id WHERE tasks.run = ?");
+    count.bind_all(run.id);
+    if (const auto row = count.next(); !row) return row.error();
+    run.tasks = count.count(0);
+    run.cells += count.count(1);
+  }
+  return {};
+}
 
 Result<std::vector<RunSummary>> runs_in(Database& database) {
   Statement rows(database,
@@ -27,7 +45,7 @@ Result<std::vector<RunSummary>> runs_in(Database& database) {
   while (true) {
     const auto there = rows.next();
     if (!there) return there.error();
-    if (!*there) return runs;
+    if (!*there) break;
     runs.push_back({.id = rows.integer(0),
                     .version = rows.text(1),
                     .command = rows.text(2),
@@ -37,9 +55,12 @@ Result<std::vector<RunSummary>> runs_in(Database& database) {
                     .timings = rows.count(7),
                     .cells = rows.count(6)});
   }
+  if (const auto counted = count_tasks(database, runs); !counted) return counted.error();
+  return runs;
 }
 
-constexpr std::array kinds = {&RunSummary::traces, &RunSummary::evaluations, &RunSummary::timings};
+constexpr std::array kinds = {&RunSummary::traces, &RunSummary::evaluations, &RunSummary::timings,
+                              &RunSummary::tasks};
 
 // The newest run that holds something of one of these kinds; null if there is none.
 const RunSummary* newest(const std::vector<RunSummary>& runs,
@@ -109,6 +130,15 @@ Result<StoredRun> read_whole(Database& database, const RunSummary& summary) {
     auto result = select_timing(database, timing);
     if (!result) return result.error();
     run.timings.push_back(std::move(*result));
+  }
+  if (summary.tasks == 0) return run;
+  const auto tasks =
+      ids_of(database, "SELECT id FROM tasks WHERE run = ? ORDER BY ordinal", summary.id);
+  if (!tasks) return tasks.error();
+  for (const std::int64_t task : *tasks) {
+    auto result = select_task(database, task);
+    if (!result) return result.error();
+    run.tasks.push_back(std::move(*result));
   }
   return run;
 }

@@ -1,4 +1,4 @@
-// Writes and reads the rows that hold the results of one trace, evaluation or timing.
+// Writes and reads the rows that hold the results of one trace, evaluation, timing or task file.
 #pragma once
 
 #include <cstdint>
@@ -69,5 +69,9 @@ Result<Marks> select_marks(Database& database,
 // The same for timings.
 Result<void> insert_timing(Database& database, const RunPlace& place, const TimingResult& result);
 Result<TimingResult> select_timing(Database& database, std::int64_t timing);
+
+// The same for the answers to a task file.
+Result<void> insert_task(Database& database, const RunPlace& place, const TaskResult& result);
+Result<TaskResult> select_task(Database& database, std::int64_t task);
 
 }  // namespace kv::reports

@@ -21,6 +21,7 @@ struct ResultsWriter::State {
   std::int64_t traces = 0;
   std::int64_t evaluations = 0;
   std::int64_t timings = 0;
+  std::int64_t tasks = 0;
   bool finished = false;
   bool resumed = false;
   HeldInputs held{};  // what a run that is continued holds already
@@ -119,6 +120,23 @@ Result<void> ResultsWriter::add(const TimingResult& result) {
   if (const auto done = insert_timing(state_->database, place, result); !done) return done.error();
   if (const auto done = transaction.commit(); !done) return done.error();
   ++state_->timings;
+  return {};
+}
+
+Result<void> ResultsWriter::add(const TaskResult& result) {
+  KV_CHECK(!state_->finished);
+  const Result<bool> held = state_->held.has_task(state_->tasks, result.file, result.checksum);
+  if (!held) return held.error();
+  if (*held) {
+    ++state_->tasks;
+    return {};
+  }
+  Transaction transaction(state_->database);
+  if (!transaction.begun()) return transaction.begun();
+  const RunPlace place{.run = state_->run, .ordinal = state_->tasks};
+  if (const auto done = insert_task(state_->database, place, result); !done) return done.error();
+  if (const auto done = transaction.commit(); !done) return done.error();
+  ++state_->tasks;
   return {};
 }
 

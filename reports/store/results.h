@@ -50,6 +50,9 @@ class ResultsWriter {
   // Adds timings, in one transaction.
   Result<void> add(const TimingResult& result);
 
+  // Adds the answers to a task file, in one transaction.
+  Result<void> add(const TaskResult& result);
+
   // How many traces the run holds.
   [[nodiscard]] std::size_t traces() const;
 
@@ -79,6 +82,7 @@ struct StoredRun {
   std::vector<ReplayResult> traces;  // as add() got them, in order
   std::vector<ClosedLoopResult> evaluations;
   std::vector<TimingResult> timings;
+  std::vector<TaskResult> tasks{};
 };
 
 // The runs in a results file, oldest first.
@@ -87,8 +91,9 @@ Result<std::vector<RunSummary>> list_runs(const std::string& path);
 // One whole run. Id 0 stands for the newest run that holds anything, or the newest if none does.
 Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
 
-// The newest run that holds a trace, the newest that holds an evaluation and the newest that holds
-// timings, in this order and each once, so one to three runs. If no run holds anything, the newest.
+// The newest run that holds a trace, the newest that holds an evaluation, the newest that holds
+// timings and the newest that holds answers, in this order and each once, so one to four runs. If
+// no run holds anything, the newest.
 Result<std::vector<StoredRun>> read_newest_runs(const std::string& path);
 
 }  // namespace kv::reports

@@ -118,6 +118,11 @@ Result<void> delete_run(Database& database, std::int64_t run) {
       "DELETE FROM evaluations WHERE run = ?",
       "DELETE FROM timed_cells WHERE timing IN (SELECT id FROM timings WHERE run = ?)",
       "DELETE FROM timings WHERE run = ?",
+      "DELETE FROM task_answers WHERE cell IN (SELECT task_cells.id FROM task_cells JOIN tasks"
+      " ON task_cells.task = tasks.id WHERE tasks.run = ?)",
+      "DELETE FROM task_cells WHERE task IN (SELECT id FROM tasks WHERE run = ?)",
+      "DELETE FROM task_items WHERE task IN (SELECT id FROM tasks WHERE run = ?)",
+      "DELETE FROM tasks WHERE run = ?",
       "DELETE FROM sweeps WHERE run = ?",
       "DELETE FROM runs WHERE id = ?",
   };

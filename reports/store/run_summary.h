@@ -15,6 +15,7 @@ struct RunSummary {
   std::size_t traces = 0;
   std::size_t evaluations = 0;
   std::size_t timings = 0;
+  std::size_t tasks = 0;  // task files
   std::size_t cells = 0;  // of all
 };
 

@@ -3,6 +3,7 @@
 // these tokens.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,6 +50,50 @@ struct ClosedLoopResult {
 
   // Whether the text asks questions that it answers.
   [[nodiscard]] bool asks() const;
+};
+
+// What a model answered to the items of a task file under each policy (`kvcheck eval --tasks`).
+
+// An item as far as results name it.
+struct AskedItem {
+  std::string id{};
+  std::string group{};       // may be empty
+  std::size_t context = 0;   // tokens, the begin token included
+  std::size_t question = 0;  // tokens
+  std::size_t answer = 0;    // tokens of the first right answer
+  std::size_t choices = 0;   // how many the model ranked; 0: none
+
+  bool operator==(const AskedItem&) const = default;
+};
+
+// The answer to one item under one spec and seed.
+struct TaskAnswer {
+  std::string text{};     // as generated, up to the first stop
+  bool exact = false;     // scores of the text: model/tasks/answer_scores.h
+  bool contains = false;  // ...
+  double f1 = 0;          // ...
+  double loss = 0;        // -ln of the probability of the first right answer, per token, in nats
+  std::size_t rank = 0;   // of the right choice by probability, 1 for the likeliest; 0: no choices
+
+  bool operator==(const TaskAnswer&) const = default;
+};
+
+struct TaskCell {
+  Cell cell;                          // as given: each item resolves its phases for itself
+  std::size_t kv_bytes = 0;           // of keys and values at their peak, the largest of the items
+  std::vector<TaskAnswer> answers{};  // by item
+};
+
+struct TaskResult {
+  std::string model{};         // its path, as given
+  std::string architecture{};  // llama, gpt_neox or gpt2, and further properties
+  std::size_t weight_bytes = 0;
+  std::size_t context = 0;     // the length that it was trained on
+  std::string file{};          // the task file's path, as given
+  std::uint64_t checksum = 0;  // XXH3-64 of the file's bytes
+  std::string storage{};       // of keys and values, as in --storage and --keys
+  std::vector<AskedItem> items{};
+  std::vector<TaskCell> cells{};
 };
 
 }  // namespace kv

@@ -81,9 +81,11 @@ std::map<std::string, std::string> documented_files() {
     std::string pattern;
     for (const std::string& name : names_in(parts[2])) {
       const std::size_t range = name.find("_RANGE");
-      // The columns of recall are there if the text asks questions.
+      // The columns of recall and choices are there if the text asks questions, or offers some.
       pattern += range != std::string::npos ? "(" + name.substr(0, range) + "_[0-9]+-[0-9]+,)*"
                  : name == "recall"         ? "(recall,)?"
+                 : name == "choice"         ? "(choice,)?"
+                 : name == "SCORE_GROUP"    ? "([a-z0-9_]+_[^,]+,)+"
                                             : name + ",";
     }
     files[names_in(parts[1])[0]] = pattern;
@@ -93,8 +95,9 @@ std::map<std::string, std::string> documented_files() {
 
 // "trace-2/cells.csv" as "trace-N/cells.csv", and the files of all measures as one.
 std::string documented_name(const std::string& path) {
-  return std::regex_replace(std::regex_replace(path, std::regex("-[0-9]+/"), "-N/"),
-                            std::regex("^texts/[a-z_]+"), "texts/MEASURE");
+  std::string name = std::regex_replace(path, std::regex("-[0-9]+/"), "-N/");
+  name = std::regex_replace(name, std::regex("/groups-[a-z0-9_]+"), "/groups-SCORE");
+  return std::regex_replace(name, std::regex("^texts/[a-z_]+"), "texts/MEASURE");
 }
 
 void write_whole_report(const TemporaryFolder& folder) {
@@ -117,6 +120,7 @@ void write_whole_report(const TemporaryFolder& folder) {
   for (ClosedLoopCell& cell : evaluation.cells) cell.retained_mass = 0.5;
   ASSERT_TRUE(writer.add(evaluation));
   ASSERT_TRUE(writer.add(testing::fake_timing()));
+  ASSERT_TRUE(writer.add(testing::fake_tasks()));
   ASSERT_TRUE(writer.finish());
   const KillMatrix matrix = taken(parse_kill_matrix(testing::fake_matrix_json()));
   fs::create_directory(folder.path("logs"));

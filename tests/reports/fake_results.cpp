@@ -40,6 +40,36 @@ ClosedLoopResult fake_evaluation(std::size_t targets, bool asks) {
   return result;
 }
 
+TaskResult fake_tasks() {
+  TaskResult result;
+  result.model = "model <m>";
+  result.architecture = "gpt_neox";
+  result.file = "folder/items.jsonl";
+  result.storage = "f32";
+  for (std::size_t i = 0; i < 10; ++i) {
+    result.items.push_back({.id = "item, " + std::to_string(i),
+                            .group = i < 5 ? "one" : "two",
+                            .context = 100,
+                            .question = 5,
+                            .answer = 2,
+                            .choices = i < 5 ? std::size_t{4} : 0});
+  }
+  for (const std::string spec : {"dense", "window:budget=32"}) {
+    TaskCell& cell = result.cells.emplace_back();
+    cell.cell = {.spec = taken(parse_spec(spec)), .seed = 1};
+    for (std::size_t i = 0; i < 10; ++i) {
+      const bool right = result.cells.size() == 1 || i % 2 == 0;
+      cell.answers.push_back({.text = right ? "a \"word\"" : "",
+                              .exact = right,
+                              .contains = right,
+                              .f1 = right ? 1.0 : 0.0,
+                              .loss = right ? 0.25 : 2.0,
+                              .rank = i < 5 ? std::size_t{2} : 0});
+    }
+  }
+  return result;
+}
+
 TimingResult fake_timing() {
   TimingResult result{
       .model = "model <m>", .weights = "nf4", .weight_bytes = 5000, .storage = "f16", .tokens = 7};

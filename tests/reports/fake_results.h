@@ -15,6 +15,9 @@ ClosedLoopResult fake_evaluation(std::size_t targets, bool asks);
 // Dense and a window at two budgets, each at two lengths.
 TimingResult fake_timing();
 
+// Ten items in two groups, some with choices, answered under a policy and dense.
+TaskResult fake_tasks();
+
 // Three laws and three mutants, as `kvcheck selftest --json` writes them.
 const std::string& fake_matrix_json();
 

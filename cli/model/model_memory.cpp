@@ -1,4 +1,4 @@
-#include "kvcheck/cli/evaluate/model_memory.h"
+#include "kvcheck/cli/model/model_memory.h"
 
 #include <algorithm>
 #include <cstdint>

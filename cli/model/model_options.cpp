@@ -1,4 +1,4 @@
-#include "kvcheck/cli/evaluate/model_options.h"
+#include "kvcheck/cli/model/model_options.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +9,7 @@
 #include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/model/tokenizer/number_tokenizer.h"
 #include "kvcheck/sim/replay/serves.h"
+#include "kvcheck/sim/spec/spec_names.h"
 
 namespace kv::cli {
 namespace {
@@ -72,6 +73,54 @@ Result<OpenedModel> opened_model(const Arguments& arguments) {
   return opened;
 }
 
+std::string architecture_text(const Arguments& arguments, const model::ModelConfig& config) {
+  // Qwen2 and llama2.c have had the name of their layers' arithmetic since the first results files.
+  const bool llama = config.name == "qwen2" || config.name == "llama2.c";
+  std::string text = llama ? "llama" : config.name;
+  if (!config.note.empty()) text += "; " + config.note;
+  if (arguments.value("weights") != "as-is") {
+    text += "; layers' weights as " + arguments.value("weights");
+  }
+  return text;
+}
+
+std::vector<std::string> storage_notes(const Arguments& arguments,
+                                       const model::KvFormat& storage,
+                                       std::span<const Cell> cells) {
+  std::vector<std::string> notes;
+  for (const std::string& word : arguments.values("policy")) {
+    const std::string_view name = name_in(word);
+    const Preset* preset = name.starts_with('@') ? find_preset(name.substr(1)) : nullptr;
+    if (preset == nullptr || preset->storage.empty() || preset->storage == storage.text()) continue;
+    notes.push_back(word + " was published with --storage " + std::string(preset->storage) +
+                    "; keys and values are stored as " + storage.text());
+  }
+  for (const Cell& cell : cells) {
+    if (storage.recent == 0 || !cell.spec.bounded() || storage.recent < cell.spec.budget) continue;
+    notes.push_back("--storage " + storage.text() + " keeps the newest " +
+                    std::to_string(storage.recent) + " tokens exact, which of a budget of " +
+                    std::to_string(cell.spec.budget) +
+                    " may be nearly all; expected a smaller recent=");
+    break;
+  }
+  return notes;
+}
+
+Result<Outputs> outputs_of(const Arguments& arguments, const std::string& input) {
+  for (const std::string_view name : {"output", "json", "csv", "markdown"}) {
+    if (arguments.given(name) && arguments.value(name).empty()) {
+      return usage_error("--" + std::string(name) + " needs the name of a file");
+    }
+  }
+  Outputs outputs{.results = arguments.value("output"),
+                  .json = arguments.value("json"),
+                  .csv = arguments.value("csv"),
+                  .markdown = arguments.value("markdown")};
+  const std::array<std::string, 2> inputs = {input, arguments.value("model")};
+  if (auto fine = check_outputs(outputs, inputs); !fine) return fine.error();
+  return outputs;
+}
+
 Result<std::size_t> threads_of(const Arguments& arguments) {
   const auto threads = arguments.count("threads", 1, 1024);
   if (!threads) return threads.error();
@@ -121,9 +170,9 @@ std::string storage_text(const Arguments& arguments, const model::DecoderOptions
   return options.storage.text() + (usual ? "" : ", keys " + arguments.value("keys"));
 }
 
-Result<std::string> read_text_file(const Arguments& arguments) {
-  const std::string path = arguments.value("text");
-  if (path.empty()) return usage_error("no --text is given");
+Result<std::string> text_of_file(const Arguments& arguments, std::string_view option) {
+  const std::string path = arguments.value(option);
+  if (path.empty()) return usage_error("no --" + std::string(option) + " is given");
   const Result<MappedFile> file = MappedFile::open(path);
   if (!file) return file.error();
   return std::string(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());

@@ -5,11 +5,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/threads/team.h"
 #include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/options/result_outputs.h"
 #include "kvcheck/model/run/decoder.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 #include "kvcheck/model/weights/store_weights.h"
@@ -44,14 +46,27 @@ Result<model::DecoderOptions> decoder_options(const Arguments& arguments);
 // The form in which results show these options: "f32", "f16, keys raw".
 std::string storage_text(const Arguments& arguments, const model::DecoderOptions& options);
 
+// The form in which results show the model: "llama", "gpt_neox; layers' weights as int8".
+std::string architecture_text(const Arguments& arguments, const model::ModelConfig& config);
+
+// Notes if the storage is not the one that a preset was published with, or so exact that it would
+// have no effect.
+std::vector<std::string> storage_notes(const Arguments& arguments,
+                                       const model::KvFormat& storage,
+                                       std::span<const Cell> cells);
+
+// From -o, --json, --csv and --markdown. Errors: a file without a name, or one that is `input` or
+// the model.
+Result<Outputs> outputs_of(const Arguments& arguments, const std::string& input);
+
 // From --threads: as many as the process may use, unless it is given.
 Result<std::size_t> threads_of(const Arguments& arguments);
 
 // The same as a team for one decoder.
 Result<std::shared_ptr<Team>> team_of(const Arguments& arguments);
 
-// The text of the file that --text names.
-Result<std::string> read_text_file(const Arguments& arguments);
+// The text of the file that --text, or another option, names.
+Result<std::string> text_of_file(const Arguments& arguments, std::string_view option = "text");
 
 // From --policy, --budget, --chunk and --seed: the cells, in the order of plan_cells.
 Result<std::vector<Cell>> model_cells(const Arguments& arguments,

@@ -1,0 +1,208 @@
+#include "kvcheck/model/tasks/english_tasks.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace kv::model {
+namespace {
+
+constexpr std::array<std::string_view, 24> people = {
+    "Ada",   "Bruno", "Clara", "David", "Elena", "Farid", "Greta", "Hugo",
+    "Ines",  "Jonas", "Kira",  "Leo",   "Mina",  "Noah",  "Olga",  "Pablo",
+    "Rania", "Sven",  "Tara",  "Umar",  "Vera",  "Wanda", "Yusuf", "Zoe"};
+constexpr std::array<std::string_view, 16> deeds = {
+    "repairs",  "paints",  "carries", "describes", "photographs", "cleans", "measures", "sells",
+    "collects", "borrows", "draws",   "opens",     "weighs",      "sorts",  "builds",   "hides"};
+constexpr std::array<std::string_view, 24> things = {
+    "chair",  "lantern", "kettle", "bicycle", "clock",  "ladder", "basket", "mirror",
+    "violin", "blanket", "anchor", "wheel",   "candle", "shovel", "drawer", "window",
+    "hammer", "teapot",  "carpet", "bucket",  "bridge", "statue", "wagon",  "fence"};
+constexpr std::array<std::string_view, 16> places = {
+    "in the garden",    "near the harbour", "behind the school", "at the market",
+    "beside the river", "in the workshop",  "on the hill",       "under the roof",
+    "by the old well",  "in the library",   "at the station",    "across the square",
+    "near the bakery",  "on the balcony",   "in the cellar",     "along the wall"};
+// Parts of names for what has a number: no sentence of filler has them.
+constexpr std::array<std::string_view, 20> kinds = {
+    "amber", "crimson", "distant", "eager",  "frozen", "gentle", "hollow",
+    "ivory", "jagged",  "lively",  "modest", "narrow", "odd",    "polite",
+    "quiet", "rapid",   "silent",  "tender", "urgent", "vivid"};
+constexpr std::array<std::string_view, 20> names = {
+    "falcon",  "comet",  "maple",  "tunnel", "glacier", "puzzle", "rocket",
+    "saddle",  "temple", "walnut", "zephyr", "canyon",  "dragon", "engine",
+    "feather", "goblet", "hermit", "island", "jungle",  "kernel"};
+
+std::string text(std::string_view word) {
+  return std::string(word);
+}
+
+std::string pick(TaskDraws& draws, std::span<const std::string_view> words) {
+  return text(draws.one_of(words));
+}
+
+std::string number_of(TaskDraws& draws) {
+  return std::to_string(10000 + draws.below(90000));
+}
+
+std::string filler_sentence(TaskDraws& draws) {
+  std::string sentence = pick(draws, people) + " " + pick(draws, deeds);
+  sentence += " the " + pick(draws, things);
+  return sentence + " " + pick(draws, places) + ".";
+}
+
+// So many different names such as "quiet falcon".
+std::vector<std::string> different_names(TaskDraws& draws, std::size_t count) {
+  std::vector<std::string> out;
+  for (const std::size_t i : draws.different(count, kinds.size() * names.size())) {
+    out.push_back(text(kinds[i / names.size()]) + " " + text(names[i % names.size()]));
+  }
+  return out;
+}
+
+Result<void> check_others(const TaskRequest& request, std::size_t most) {
+  if (request.others <= most) return {};
+  return usage_error(request.kind + " knows " + std::to_string(most + 1) +
+                     " different names; expected --others of at most " + std::to_string(most));
+}
+
+std::string variable(std::size_t name) {
+  return "VAR_" + text(names[name]);
+}
+
+// The item whose context is the text, with the planted sentences in its record.
+Result<PlantedTask> finished(TaskItem item,
+                             const PlantedText& planted,
+                             const TaskRequest& request,
+                             const SentenceLength& length_of) {
+  auto context = joined_text(planted, request, length_of);
+  if (!context) return context.error();
+  item.context = *std::move(context);
+  item.stops = {"\n", "."};
+  PlantedTask task{.item = std::move(item), .planted = {}};
+  for (const Planted& one : planted.planted) task.planted.push_back(one.sentence);
+  return task;
+}
+
+PlantedText with_filler(TaskDraws& draws) {
+  return {.filler = [&draws] { return filler_sentence(draws); }};
+}
+
+void sort_by_depth(PlantedText& text) {
+  std::ranges::stable_sort(text.planted, {}, &Planted::depth);
+}
+
+// One sentence at the request's depth, the others anywhere.
+void plant(PlantedText& text, TaskDraws& draws, double depth, std::vector<std::string> sentences) {
+  for (std::string& sentence : sentences) {
+    const double anywhere = static_cast<double>(draws.below(1000)) / 1000;
+    text.planted.push_back({std::move(sentence), text.planted.empty() ? depth : anywhere});
+  }
+  sort_by_depth(text);
+}
+
+}  // namespace
+
+Result<PlantedTask> passkey_task(const TaskRequest& request, const SentenceLength& length_of) {
+  TaskDraws draws(request);
+  const std::string key = number_of(draws);
+  PlantedText text = with_filler(draws);
+  plant(text, draws, request.depth, {"The pass key is " + key + ". Keep " + key + " in mind."});
+  return finished(
+      {.question = "\nWhich pass key does the text give? The pass key is", .answers = {key}}, text,
+      request, length_of);
+}
+
+Result<PlantedTask> needle_task(const TaskRequest& request, const SentenceLength& length_of) {
+  TaskRequest alone = request;
+  alone.others = 0;
+  return keys_task(alone, length_of);
+}
+
+Result<PlantedTask> keys_task(const TaskRequest& request, const SentenceLength& length_of) {
+  if (auto fine = check_others(request, kinds.size() * names.size() - 1); !fine) {
+    return fine.error();
+  }
+  TaskDraws draws(request);
+  const auto keys = different_names(draws, request.others + 1);
+  std::vector<std::string> numbers;
+  std::vector<std::string> sentences;
+  while (numbers.size() < keys.size()) {
+    std::string number = number_of(draws);
+    if (std::ranges::find(numbers, number) != numbers.end()) continue;
+    sentences.push_back("The number of the " + keys[numbers.size()] + " is " + number + ".");
+    numbers.push_back(std::move(number));
+  }
+  PlantedText text = with_filler(draws);
+  plant(text, draws, request.depth, sentences);
+  return finished({.question = "\nWhat is the number of the " + keys.front() +
+                               " in this text? The number of the " + keys.front() + " is",
+                   .answers = {numbers.front()}},
+                  text, request, length_of);
+}
+
+Result<PlantedTask> lookup_task(const TaskRequest& request, const SentenceLength& length_of) {
+  TaskDraws draws(request);
+  const std::size_t all = kinds.size() * names.size();
+  const auto order = draws.different(all, all);
+  std::size_t next = 0;
+  // No two pairs have one key, because the keys of every round after the first have its number.
+  const auto key = [&order, &next] {
+    const std::size_t round = next / order.size();
+    const std::size_t at = order[next++ % order.size()];
+    const std::string words = text(kinds[at / names.size()]) + "-" + text(names[at % names.size()]);
+    return round == 0 ? words : words + "-" + std::to_string(round + 1);
+  };
+  const std::string asked = key();
+  const std::string value = number_of(draws);
+  PlantedText pairs{.filler = [&] {
+    const std::string other = key();
+    return other + ": " + number_of(draws) + ";";
+  }};
+  pairs.planted.push_back({asked + ": " + value + ";", request.depth});
+  return finished({.question = "\nThe value of " + asked + " above is", .answers = {value}}, pairs,
+                  request, length_of);
+}
+
+Result<PlantedTask> variables_task(const TaskRequest& request, const SentenceLength& length_of) {
+  if (auto fine = check_others(request, names.size() - 1); !fine) return fine.error();
+  TaskDraws draws(request);
+  const auto order = draws.different(request.others + 1, names.size());
+  const std::string value = number_of(draws);
+  PlantedText text = with_filler(draws);
+  const double count = static_cast<double>(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::string from = i == 0 ? value : variable(order[i - 1]);
+    // The first assignment is at the depth, the others follow in equal steps.
+    const double depth = request.depth + (1 - request.depth) * static_cast<double>(i) / count;
+    text.planted.push_back({"Set " + variable(order[i]) + " to " + from + ".", depth});
+  }
+  const std::string last = variable(order.back());
+  return finished(
+      {.question = "\nWhich number does " + last + " hold? It holds", .answers = {value}}, text,
+      request, length_of);
+}
+
+Result<PlantedTask> frequent_task(const TaskRequest& request, const SentenceLength& length_of) {
+  TaskDraws draws(request);
+  // One word in three is the frequent one, each other one in about 28, so that in 60 words another
+  // word is as frequent in fewer than one item of a million.
+  const auto order = draws.different(names.size(), names.size());
+  const std::string frequent(names[order.front()]);
+  PlantedText text{.filler = [&] {
+    std::string line;
+    for (int i = 0; i < 9; ++i) {
+      const bool is_frequent = i % 3 == 0;
+      const std::size_t other = 1 + draws.below(names.size() - 1);
+      line += (line.empty() ? "" : " ") + std::string(is_frequent ? frequent : names[order[other]]);
+    }
+    return line + ".";
+  }};
+  auto task = finished(
+      {.question = "\nThe word that stands most often in this list is", .answers = {frequent}},
+      text, request, length_of);
+  if (task) task->planted = {frequent};
+  return task;
+}
+
+}  // namespace kv::model

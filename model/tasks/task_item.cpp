@@ -1,0 +1,120 @@
+#include "kvcheck/model/tasks/task_item.h"
+
+#include <algorithm>
+#include <boost/json/stream_parser.hpp>
+#include <set>
+
+#include "kvcheck/base/text/json_at.h"
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/model/tokenizer/tokenizer.h"
+
+namespace kv::model {
+namespace {
+
+std::string filled_text(const JsonAt& at) {
+  std::string text = at.text("a text");
+  if (at.is_string() && text.empty()) at.expected("a text that is not empty");
+  return text;
+}
+
+std::vector<std::string> filled_texts(const JsonAt& at) {
+  std::vector<std::string> texts;
+  const std::size_t count = at.size("a list of texts");
+  for (std::size_t i = 0; i < count; ++i) texts.push_back(filled_text(at[i]));
+  return texts;
+}
+
+std::vector<std::string> choices_at(const JsonAt& at, const TaskItem& item) {
+  std::vector<std::string> choices = filled_texts(at);
+  if (choices.size() == 1) at.complain("there is one choice; expected two or more, or none");
+  if (!item.answers.empty() && !choices.empty() &&
+      std::ranges::find(choices, item.answers.front()) == choices.end()) {
+    at.complain("the first answer is not among the choices");
+  }
+  if (std::set<std::string>(choices.begin(), choices.end()).size() < choices.size()) {
+    at.complain("two choices are equal");
+  }
+  return choices;
+}
+
+TaskItem item_at(const JsonAt& at) {
+  TaskItem item;
+  at.only_ever({"id", "group", "context", "question", "answers", "choices", "stop", "about"});
+  if (!at.is_object()) return item;
+  item.id = filled_text(at.need("id"));
+  if (const auto group = at.find("group")) item.group = group->text("a text");
+  item.context = filled_text(at.need("context"));
+  if (const auto question = at.find("question")) item.question = question->text("a text");
+  const JsonAt answers = at.need("answers");
+  item.answers = filled_texts(answers);
+  if (answers.is_array() && item.answers.empty()) answers.complain("there is no answer");
+  if (const auto choices = at.find("choices")) item.choices = choices_at(*choices, item);
+  item.stops = {"\n"};
+  if (const auto stops = at.find("stop")) item.stops = filled_texts(*stops);
+  return item;
+}
+
+Result<TaskItem> parse_item(std::string_view line, const std::string& where) {
+  if (const auto at = first_invalid_utf8(line)) {
+    return malformed(where + ": byte " + std::to_string(*at) + " is not UTF-8");
+  }
+  boost::json::stream_parser parser;
+  boost::json::error_code failed;
+  const std::size_t used = parser.write_some(line.data(), line.size(), failed);
+  if (!failed && used < line.size()) failed = boost::json::error::extra_data;
+  if (!failed) parser.finish(failed);
+  if (failed) {
+    return malformed(where + " is not JSON (" + failed.message() + " at byte " +
+                     std::to_string(used) + "); expected an item of a task on each line");
+  }
+  const boost::json::value value = parser.release();
+  Complaints complaints;
+  TaskItem item = item_at(JsonAt(value, "item", complaints));
+  if (!complaints.lines.empty()) {
+    return malformed(where + ": " + printable_line(complaints.lines.front()));
+  }
+  return item;
+}
+
+}  // namespace
+
+Result<std::vector<TaskItem>> parse_tasks(std::string_view text, const std::string& name) {
+  std::vector<TaskItem> items;
+  std::set<std::string> ids;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const std::string where = "'" + name + "' line " + std::to_string(number);
+    Result<TaskItem> item = parse_item(line, where);
+    if (!item) return item.error();
+    if (!ids.insert(item->id).second) {
+      return malformed(where + ": item.id: another item has the id '" + printable_line(item->id) +
+                       "'; expected one that no other has");
+    }
+    items.push_back(*std::move(item));
+  }
+  if (items.empty()) {
+    return malformed("'" + name + "' has no items; expected JSON lines, each an item of a task");
+  }
+  return items;
+}
+
+std::string task_line(const TaskItem& item, const std::string& about) {
+  JsonObject line;
+  line.add("id", item.id);
+  if (!item.group.empty()) line.add("group", item.group);
+  line.add("context", item.context);
+  if (!item.question.empty()) line.add("question", item.question);
+  line.add_raw("answers", json_list(item.answers, json_string));
+  if (!item.choices.empty()) line.add_raw("choices", json_list(item.choices, json_string));
+  if (item.stops != std::vector<std::string>{"\n"}) {
+    line.add_raw("stop", json_list(item.stops, json_string));
+  }
+  if (!about.empty()) line.add_raw("about", about);
+  return line.text();
+}
+
+}  // namespace kv::model

@@ -1,0 +1,175 @@
+// Items asked of a model, against naive readings of the same texts by a decoder.
+#include "kvcheck/model/tasks/answer_task.h"
+
+#include <algorithm>
+
+#include "kvcheck/model/run/evaluate.h"
+#include "kvcheck/model/tasks/task_generators.h"
+#include "kvcheck/tests/paths.h"
+
+namespace kv::model {
+namespace {
+
+using namespace testing;
+
+Result<std::size_t> words_in(const std::string& sentence) {
+  return static_cast<std::size_t>(std::ranges::count(sentence, ' ')) + 1;
+}
+
+class AnswerTask : public Test {
+ protected:
+  [[nodiscard]] TaskItem item(const std::string& kind, std::uint32_t index, double depth) const {
+    return generate_task({.kind = kind, .length = 120, .depth = depth, .index = index}, words_in)
+        .value()
+        .item;
+  }
+
+  [[nodiscard]] TaskStream stream(const TaskItem& item) const {
+    return stream_of(item, *tokenizer_, model_.config.begin_token).value();
+  }
+
+  [[nodiscard]] Answering how(const std::string& spec) const {
+    return {.model = model_, .tokenizer = *tokenizer_, .spec = parse_spec(spec).value()};
+  }
+
+  // The losses of a text after the prompt, each token from a decoder of its own.
+  [[nodiscard]] std::vector<double> naive_losses(const TaskItem& asked,
+                                                 const TaskStream& of,
+                                                 const Answering& how,
+                                                 const std::vector<TokenId>& text) const {
+    std::vector<double> losses;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      losses.push_back(
+          nll_of(logits_after(asked, of, how,
+                              {text.begin(), text.begin() + static_cast<std::ptrdiff_t>(i)}),
+                 text[i]));
+    }
+    return losses;
+  }
+
+  [[nodiscard]] std::vector<float> logits_after(const TaskItem& asked,
+                                                const TaskStream& of,
+                                                const Answering& how,
+                                                const std::vector<TokenId>& text) const {
+    DecoderOptions options = how.options;
+    options.marks = of.marks;
+    options.length = tokens_of(of, how);
+    auto decoder = Decoder::create(model_, spec_for(asked, of, how).value(), options).value();
+    for (std::size_t at = 0; at < of.prompt.size();) {
+      const std::size_t rows = decoder.next_chunk(of.prompt.size() - at);
+      EXPECT_TRUE(decoder.feed(std::span(of.prompt).subspan(at, rows)));
+      at += rows;
+    }
+    for (const TokenId& token : text) EXPECT_TRUE(decoder.feed({&token, 1}));
+    const auto rows = decoder.logits();
+    const std::size_t width = model_.config.vocabulary;
+    return {rows.end() - static_cast<std::ptrdiff_t>(width), rows.end()};
+  }
+
+  std::string folder_ = KVCHECK_SOURCE_DIR "/model/data";
+  LanguageModel model_ = open_model(folder_).value();
+  std::unique_ptr<Tokenizer> tokenizer_ =
+      open_tokenizer(folder_, "", model_.config.vocabulary).value();
+};
+
+TEST_F(AnswerTask, APromptEndsWithItsQuestion) {
+  const TaskItem asked = item("story-facts", 3, 0.5);
+  const TaskStream of = stream(asked);
+  EXPECT_EQ(of.prompt.front(), *model_.config.begin_token);
+  const auto context = tokenizer_->encode(asked.context).value();
+  EXPECT_EQ(of.marks.prompt, 1 + context.size());
+  EXPECT_EQ(of.marks.prompt + of.marks.question, of.prompt.size());
+  EXPECT_EQ(of.marks.question, 5U);  // what is NAME 's ITEM
+  EXPECT_EQ(of.answer, tokenizer_->encode(" " + asked.answers.front()).value());
+  EXPECT_EQ(of.choices.size(), 12U);
+  EXPECT_EQ(of.choices.at(of.choice), of.answer);
+  EXPECT_EQ(of.longest, 2U);
+}
+
+// Answers and choices of several tokens, some of which follow what is generated for a while.
+TaskItem with_longer_texts(TaskItem item) {
+  const std::string right = item.answers.front();
+  const std::string other =
+      item.choices.front() == right ? item.choices.back() : item.choices.front();
+  item.answers = {right + " . what is anna", other};
+  item.choices = {item.answers.front(), right + " . story", other + " . what", other};
+  item.stops = {"story"};
+  return item;
+}
+
+TEST_F(AnswerTask, LossesAreThoseOfNaiveReadings) {
+  for (const std::string spec : {"dense", "dense;chunk=16", "h2o:ratio=0.25;compress=prompt",
+                                 "streaming:sinks=1,budget=24;positions=in-cache;chunk=8",
+                                 "reservoir:budget=30;compress=question"}) {
+    const TaskItem asked = with_longer_texts(item("story-facts", 5, 0.9));
+    const TaskStream of = stream(asked);
+    const Answering by = how(spec);
+    const auto done = answer_task(asked, of, by);
+    ASSERT_TRUE(done) << done.error().message;
+    double sum = 0;
+    for (const double loss : naive_losses(asked, of, by, of.answer)) sum += loss;
+    EXPECT_DOUBLE_EQ(done->answer.loss, sum / static_cast<double>(of.answer.size())) << spec;
+    std::size_t rank = 1;
+    std::vector<double> sums;
+    for (const auto& choice : of.choices) {
+      sums.push_back(0);
+      for (const double loss : naive_losses(asked, of, by, choice)) sums.back() += loss;
+    }
+    for (const double other : sums) rank += other < sums[of.choice] ? 1U : 0U;
+    EXPECT_EQ(done->answer.rank, rank) << spec;
+    std::vector<TokenId> likeliest;
+    while (likeliest.size() < of.longest) {
+      const auto logits = logits_after(asked, of, by, likeliest);
+      likeliest.push_back(static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin()));
+    }
+    const std::string text = tokenizer_->decode(likeliest).value();
+    EXPECT_THAT(text, HasSubstr(done->answer.text)) << spec;
+    EXPECT_THAT(done->answer.text, Not(IsEmpty()));
+  }
+}
+
+TEST_F(AnswerTask, TheAnswerEndsAtAStop) {
+  TaskItem asked = item("story-fact", 1, 1);
+  Answering by = how("dense");
+  by.longest_answer = 8;
+  const auto whole = answer_task(asked, stream(asked), by);
+  asked.stops = {"nowhere"};
+  const auto longer = answer_task(asked, stream(asked), by);
+  ASSERT_TRUE(whole && longer);
+  EXPECT_THAT(longer->answer.text, StartsWith(whole->answer.text + " ."));
+  EXPECT_EQ(whole->answer.text, asked.answers.front());
+}
+
+// The end of what the bundled model can do: without the fact it guesses among twelve values.
+TEST_F(AnswerTask, TheBundledModelKnowsWhatIsKept) {
+  std::size_t dense = 0;
+  std::size_t recent = 0;
+  std::size_t rank = 0;
+  constexpr std::uint32_t items = 30;
+  for (std::uint32_t i = 0; i < items; ++i) {
+    const TaskItem asked = item("story-facts", i, 0.2);
+    const auto known = answer_task(asked, stream(asked), how("dense"));
+    const auto lost =
+        answer_task(asked, stream(asked),
+                    how("streaming:sinks=1,budget=32;positions=in-cache;compress=prompt"));
+    ASSERT_TRUE(known && lost);
+    dense += known->answer.exact ? 1U : 0U;
+    recent += lost->answer.exact ? 1U : 0U;
+    rank += lost->answer.rank;
+    EXPECT_LT(lost->kv_bytes, known->kv_bytes * 2);
+  }
+  EXPECT_GE(dense, items * 8 / 10);
+  EXPECT_LE(recent, items * 4 / 10);
+  EXPECT_GT(rank, 2 * items);
+}
+
+TEST_F(AnswerTask, ASpecWithoutSizesNamesTheItem) {
+  TaskItem asked = item("story-fact", 1, 1);
+  const auto done =
+      answer_task(asked, stream(asked), how("h2o:sinks=4,ratio=0.02;compress=prompt"));
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("item 'story-fact-1'"));
+}
+
+}  // namespace
+}  // namespace kv::model

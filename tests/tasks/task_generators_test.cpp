@@ -1,0 +1,173 @@
+// Generated items: what is planted is in the context, where it should be, and once.
+#include "kvcheck/model/tasks/task_generators.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <map>
+#include <set>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/model/tokenizer/tokenizer.h"
+#include "kvcheck/tests/paths.h"
+
+namespace kv::model {
+namespace {
+
+using namespace testing;
+
+Result<std::size_t> words_in(const std::string& sentence) {
+  return static_cast<std::size_t>(std::ranges::count(sentence, ' ')) + 1;
+}
+
+std::vector<std::string> planted_in(const GeneratedTask& task) {
+  std::vector<std::string> planted;
+  const boost::json::value about = boost::json::parse(task.about);
+  for (const auto& sentence : about.at("planted").as_array()) {
+    planted.emplace_back(sentence.as_string());
+  }
+  return planted;
+}
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+class TaskGenerators : public TestWithParam<std::string> {
+ protected:
+  static GeneratedTask make(const TaskRequest& request) {
+    auto made = generate_task(request, words_in);
+    EXPECT_TRUE(made) << made.error().message;
+    return *std::move(made);
+  }
+
+  [[nodiscard]] static TaskRequest request(std::uint32_t index) {
+    return {.kind = GetParam(), .length = 150, .depth = 0.25 * (index % 5), .index = index};
+  }
+};
+
+TEST_P(TaskGenerators, TheSameRequestGivesTheSameItem) {
+  EXPECT_EQ(make(request(3)).item, make(request(3)).item);
+  TaskRequest other = request(3);
+  other.seed = 2;
+  EXPECT_NE(make(other).item.context, make(request(3)).item.context);
+}
+
+TEST_P(TaskGenerators, ItemsDiffer) {
+  std::set<std::string> contexts;
+  for (std::uint32_t i = 0; i < 200; ++i) contexts.insert(make(request(i)).item.context);
+  EXPECT_EQ(contexts.size(), 200U);
+}
+
+TEST_P(TaskGenerators, WhatIsPlantedStandsOnce) {
+  if (GetParam() == "frequent") GTEST_SKIP() << "a word that stands often is planted";
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const GeneratedTask task = make(request(i));
+    for (const std::string& sentence : planted_in(task)) {
+      EXPECT_EQ(times(task.item.context, sentence), 1U) << sentence << "\n" << task.item.context;
+    }
+    const std::string& answer = task.item.answers.front();
+    const std::string value = answer.substr(answer.find_last_of(' ') + 1);
+    EXPECT_THAT(task.item.context, HasSubstr(" " + value));
+  }
+}
+
+TEST_P(TaskGenerators, LengthsAreKept) {
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    const std::size_t words = *words_in(make(request(i)).item.context);
+    EXPECT_GE(words, 150U);
+    EXPECT_LE(words, 150U + 12);
+  }
+}
+
+// Of the sentence that is asked for, the first that names the answer.
+TEST_P(TaskGenerators, DepthIsWhereTheAnswerStands) {
+  if (GetParam() == "frequent") GTEST_SKIP() << "it has no depth";
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    TaskRequest asked = request(i);
+    asked.others = 0;
+    const GeneratedTask task = make(asked);
+    const std::string sentence = planted_in(task).front();
+    const double at = static_cast<double>(task.item.context.find(sentence));
+    const double room = static_cast<double>(task.item.context.size() - sentence.size());
+    EXPECT_NEAR(at / room, asked.depth, 0.12) << task.item.context;
+  }
+}
+
+TEST_P(TaskGenerators, AContextThatIsTooShortIsAnError) {
+  if (GetParam() == "frequent") GTEST_SKIP() << "any length holds its lines";
+  TaskRequest asked = request(1);
+  asked.length = 1;
+  const auto made = generate_task(asked, words_in);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("too short for "));
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (const TaskKind& kind : task_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, TaskGenerators, ValuesIn(kinds()), [](const auto& kind) {
+  std::string name = kind.param;
+  std::erase(name, '-');
+  return name;
+});
+
+TEST(TaskKinds, TheFrequentWordIsTheMostFrequent) {
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    const auto made = generate_task({.kind = "frequent", .length = 60, .index = i}, words_in);
+    std::map<std::string, std::size_t> counts;
+    std::string text = made->item.context;
+    std::erase(text, '.');
+    for (const std::string_view word : split(text, ' ')) ++counts[std::string(word)];
+    const std::string& answer = made->item.answers.front();
+    for (const auto& [word, count] : counts) {
+      if (word == answer) continue;
+      EXPECT_LT(count, counts[answer]) << word << "\n" << text;
+    }
+  }
+}
+
+TEST(TaskKinds, VariablesAreHandedOn) {
+  const auto made = generate_task({.kind = "variables", .length = 200, .others = 3}, words_in);
+  std::string value = made->item.answers.front();
+  for (const std::string& sentence : planted_in(*made)) {
+    EXPECT_THAT(sentence, EndsWith(" to " + value + "."));
+    value = sentence.substr(4, sentence.find(" to ") - 4);
+  }
+  EXPECT_THAT(made->item.question, HasSubstr(value));
+}
+
+TEST(TaskKinds, TheBundledTokenizerKnowsEveryWordOfStories) {
+  const std::string folder = KVCHECK_SOURCE_DIR "/model/data";
+  const auto tokenizer = open_tokenizer(folder, "", 260).value();
+  for (const std::string kind : {"story-fact", "story-facts", "story-names"}) {
+    for (std::uint32_t i = 0; i < 200; ++i) {
+      const TaskItem item =
+          generate_task({.kind = kind, .length = 150, .others = 6, .index = i}, words_in)->item;
+      const auto tokens = tokenizer->encode(item.context + item.question);
+      ASSERT_TRUE(tokens) << tokens.error().message;
+      EXPECT_EQ(tokens->size(), *words_in(item.context + item.question));
+    }
+  }
+}
+
+TEST(TaskKinds, AnUnknownKindIsAnsweredWithTheNearest) {
+  const auto made = generate_task({.kind = "neddle", .length = 50}, words_in);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("did you mean 'needle'?"));
+}
+
+TEST(TaskKinds, OthersBeyondTheNamesAreRefused) {
+  for (const std::string kind : {"keys", "variables", "story-facts", "story-names"}) {
+    const auto made = generate_task({.kind = kind, .length = 1U << 20U, .others = 9000}, words_in);
+    ASSERT_FALSE(made) << kind;
+    EXPECT_THAT(made.error().message, HasSubstr("--others of at most"));
+  }
+}
+
+}  // namespace
+}  // namespace kv::model

@@ -1,0 +1,141 @@
+// Answers in the results file, in tables and in comparisons.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "kvcheck/reports/compare/compare_tables.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/reports/tables/task_tables.h"
+#include "kvcheck/tests/cli/run.h"
+
+namespace kv::reports {
+namespace {
+
+using namespace ::testing;
+
+// Twenty items in two groups. The second cell answers all but every fourth, the third none.
+TaskResult answers() {
+  TaskResult result{.model = "folder/model",
+                    .architecture = "gpt_neox",
+                    .weight_bytes = 5,
+                    .context = 256,
+                    .file = "folder/items.jsonl",
+                    .checksum = 7,
+                    .storage = "f16"};
+  for (std::size_t i = 0; i < 20; ++i) {
+    result.items.push_back({.id = "i" + std::to_string(i),
+                            .group = i < 12 ? "near" : "far",
+                            .context = 90 + i,
+                            .question = 6,
+                            .answer = 1,
+                            .choices = i < 12 ? std::size_t{3} : 0});
+  }
+  std::size_t wrong = 0;
+  for (const std::string spec : {"dense", "h2o:ratio=0.5;compress=prompt", "window:budget=8"}) {
+    TaskCell& cell = result.cells.emplace_back();
+    cell.cell = {.spec = parse_spec(spec).value(), .seed = ~std::uint64_t{0}};
+    cell.kv_bytes = 1025;
+    for (std::size_t i = 0; i < 20; ++i) {
+      const bool right = wrong == 0 || (wrong == 1 && i % 4 != 0);
+      const double loss = static_cast<double>(wrong) + 0.125 * static_cast<double>(i % 3);
+      const std::size_t rank = i >= 12 ? 0 : right ? 1 : 2;
+      cell.answers.push_back({.text = right ? "red\n\xc3\xa9" : "",
+                              .exact = right,
+                              .contains = right,
+                              .f1 = right ? 1 : 0.25,
+                              .loss = loss,
+                              .rank = rank});
+    }
+    ++wrong;
+  }
+  return result;
+}
+
+class TaskResults : public Test {
+ protected:
+  void store(const TaskResult& result) const {
+    auto writer = ResultsWriter::begin(path_, "kvcheck eval").value();
+    ASSERT_TRUE(writer.add(result));
+    ASSERT_TRUE(writer.finish());
+  }
+
+  test::TemporaryFolder folder_;
+  std::string path_ = folder_ / "run.db";
+};
+
+TEST_F(TaskResults, ReadBackEqual) {
+  store(answers());
+  const auto run = read_run(path_);
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ(run->tasks.size(), 1U);
+  EXPECT_EQ(task_json(run->tasks[0]), task_json(answers()));
+  EXPECT_EQ(run->tasks[0].checksum, 7U);
+  EXPECT_EQ(run->summary.tasks, 1U);
+  EXPECT_EQ(run->summary.cells, 3U);
+}
+
+TEST_F(TaskResults, ADiscardedRunLeavesNothing) {
+  store(answers());
+  auto writer = ResultsWriter::begin(path_, "kvcheck eval").value();
+  ASSERT_TRUE(writer.add(answers()));
+  ASSERT_TRUE(writer.discard());
+  EXPECT_EQ(list_runs(path_)->size(), 1U);
+  EXPECT_EQ(test::run_shell("sqlite3 '" + path_ + "' 'SELECT count(*) FROM task_answers'").out,
+            "60\n");
+}
+
+TEST_F(TaskResults, WhatKvcheckDoesNotWriteIsDamage) {
+  for (const std::string change :
+       {"task_answers SET exact = 2", "task_answers SET f1 = 1.5", "task_answers SET rank = 4",
+        "task_answers SET rank = 0", "task_answers SET loss = -1", "task_cells SET spec = 'x'",
+        "task_cells SET seed = 'x'", "tasks SET checksum = 'x'", "task_items SET choices = 'x'"}) {
+    std::filesystem::remove(path_);
+    store(answers());
+    ASSERT_EQ(test::run_shell("sqlite3 '" + path_ + "' \"UPDATE " + change + "\"").status, 0);
+    const auto run = read_run(path_);
+    ASSERT_FALSE(run) << change;
+    EXPECT_THAT(run.error().message, HasSubstr("is damaged")) << change;
+  }
+}
+
+TEST(TaskTables, MeansAreOverItemsThatHaveTheScore) {
+  const TaskResult result = answers();
+  const auto choice = score_values(result, result.cells[1], "choice");
+  EXPECT_EQ(std::ranges::count_if(choice, [](double v) { return std::isnan(v); }), 8);
+  const Interval mean = score_mean(choice, scores()[3]);
+  EXPECT_DOUBLE_EQ(mean.mean, 9.0 / 12);
+  const Interval exact = score_mean(score_values(result, result.cells[1], "exact"), scores()[0]);
+  EXPECT_DOUBLE_EQ(exact.mean, 0.75);
+  EXPECT_NEAR(exact.low, 0.5313, 1e-3);  // Wilson's interval of 15 in 20
+  EXPECT_NEAR(exact.high, 0.8881, 1e-3);
+}
+
+TEST(TaskTables, GroupsAreInTheOrderOfTheItems) {
+  const Table table = groups_table(answers(), "exact");
+  ASSERT_EQ(table.columns.size(), 6U);
+  EXPECT_EQ(table.columns[4].title, "near (12)");
+  EXPECT_EQ(table.columns[5].name, "exact_far");
+  EXPECT_THAT(table.rows[1][4].text, StartsWith("0.750 ("));
+  EXPECT_EQ(scores_table(answers()).rows.size(), 3U);
+}
+
+TEST(TaskTables, ItemsAreComparedAsTexts) {
+  StoredRun run;
+  run.tasks.push_back(answers());
+  const auto found = std::ranges::find(measures(), "exact", &Measure::name);
+  const MeasuredTexts all = measured({&run, 1}, *found);
+  EXPECT_EQ(all.texts.size(), 20U);
+  CompareOptions options;
+  options.against = {run.tasks[0].cells[0].cell.spec.canonical()};
+  const Comparison comparison = compare_specs(all, *found, options);
+  ASSERT_EQ(comparison.rows.size(), 2U);
+  for (const ComparedSpec& row : comparison.rows) {
+    EXPECT_EQ(row.test.pairs, 20U);
+    const double mean = row.canonical.starts_with("h2o") ? -0.25 : -1;
+    EXPECT_DOUBLE_EQ(row.test.difference.mean, mean);
+  }
+  EXPECT_THAT(words_of(comparison), HasSubstr("items"));
+}
+
+}  // namespace
+}  // namespace kv::reports

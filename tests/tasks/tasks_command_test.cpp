@@ -1,0 +1,116 @@
+// kvcheck tasks and kvcheck eval --tasks as programs.
+#include <algorithm>
+#include <fstream>
+
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
+
+namespace kv {
+namespace {
+
+using namespace testing;
+using test::Ran;
+
+class TasksCommand : public Test {
+ protected:
+  [[nodiscard]] static Ran kvcheck(const std::vector<std::string>& words) {
+    return test::run(words);
+  }
+
+  [[nodiscard]] Ran eval(std::vector<std::string> words) const {
+    words.insert(words.begin(),
+                 {"eval", "--model", KVCHECK_SOURCE_DIR "/model/data", "--tasks", items_});
+    return test::run(words);
+  }
+
+  void make_items(const std::string& count) const {
+    const Ran made = test::run({"tasks", "story-fact", "story-names", "--items", count, "--length",
+                                "90", "--others", "2", "-o", items_});
+    ASSERT_EQ(made.status, 0) << made.err;
+  }
+
+  test::TemporaryFolder folder_;
+  std::string items_ = folder_ / "items.jsonl";
+};
+
+TEST_F(TasksCommand, TheTableHasGroupsAndIntervals) {
+  make_items("10");
+  const Ran ran =
+      eval({"--policy", "dense", "--policy", "window;compress=prompt", "--budget", "24"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("20 items in 2 groups"), HasSubstr("story-fact (10)"),
+                             HasSubstr("right choice"), HasSubstr("exact, by group")));
+}
+
+TEST_F(TasksCommand, ThreadsAndResumingChangeNoByte) {
+  make_items("6");
+  const std::vector<std::string> words = {"--policy", "dense", "--policy",
+                                          "h2o:ratio=0.3;compress=prompt"};
+  const auto with = [&](const std::string& file, std::vector<std::string> more) {
+    more.insert(more.end(), words.begin(), words.end());
+    more.insert(more.end(), {"-o", folder_ / (file + ".db"), "--json", folder_ / file, "-q"});
+    EXPECT_EQ(eval(more).status, 0);
+    return test::read_text(folder_ / file);
+  };
+  const std::string one = with("one", {"--threads", "1"});
+  EXPECT_EQ(std::ranges::count(one, '\n'), 24);
+  EXPECT_EQ(with("three", {"--threads", "3"}), one);
+  EXPECT_EQ(with("again", {"--resume"}), one);
+  EXPECT_EQ(test::read_text(folder_ / "one.db"), test::read_text(folder_ / "three.db"));
+}
+
+TEST_F(TasksCommand, AReportShowsTheAnswers) {
+  make_items("8");
+  ASSERT_EQ(eval({"--policy", "dense", "--policy", "window", "--policy", "streaming:sinks=1",
+                  "--budget", "24", "-o", folder_ / "run.db", "-q"})
+                .status,
+            0);
+  const Ran report = kvcheck({"report", folder_ / "run.db", "-o", folder_ / "report"});
+  ASSERT_EQ(report.status, 0) << report.err;
+  const std::string page = test::read_text(folder_ / "report/index.html");
+  EXPECT_THAT(page, AllOf(HasSubstr("id=\"tasks-1\""), HasSubstr("16 items"),
+                          HasSubstr("href=\"tasks-1/answers.csv\"")));
+  EXPECT_THAT(test::read_text(folder_ / "report/tasks-1/groups-exact.csv"),
+              StartsWith("policy,spec,budget,seed,exact_story-fact,exact_story-names\n"));
+  const Ran compared = kvcheck({"compare", folder_ / "run.db", "--measure", "answer_loss"});
+  EXPECT_THAT(compared.out, AllOf(HasSubstr("items"), HasSubstr("streaming")));
+  EXPECT_THAT(kvcheck({"report", folder_ / "run.db", "--list"}).out,
+              HasSubstr("1 task file, 3 cells"));
+}
+
+TEST_F(TasksCommand, WrongWordsAreOneSentence) {
+  make_items("2");
+  const auto error_of = [&](const Ran& ran) {
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(error_of(eval({"--windows", "64"})), HasSubstr("--windows is about a text"));
+  EXPECT_THAT(error_of(eval({"--score", "exakt"})), HasSubstr("did you mean 'exact'?"));
+  EXPECT_THAT(error_of(eval({"--policy", "h2o:ratio=0.01;compress=prompt"})),
+              HasSubstr("item 'story-fact-0'"));
+  EXPECT_THAT(error_of(test::run({"eval", "--model", KVCHECK_SOURCE_DIR "/model/data", "--text",
+                                  "x", "--score", "f1"})),
+              HasSubstr("expected --tasks beside it"));
+  EXPECT_THAT(error_of(kvcheck({"tasks"})), HasSubstr("no kind is given"));
+  EXPECT_THAT(error_of(kvcheck({"tasks", "needle", "--depth", "0,2"})), HasSubstr("--depth"));
+  EXPECT_THAT(error_of(kvcheck({"tasks", "needle", "needle"})), HasSubstr("is given twice"));
+  EXPECT_THAT(error_of(kvcheck({"tasks", "needel"})), HasSubstr("'needle'"));
+  EXPECT_THAT(error_of(kvcheck({"tasks", "keys", "--length", "9"})), HasSubstr("too short"));
+  std::ofstream(items_) << "{\"id\":\"a\",\"context\":\"zzz\",\"answers\":[\"red\"]}\n";
+  EXPECT_THAT(error_of(eval({})), HasSubstr("items.jsonl"));
+  std::ofstream(items_) << "{\"id\":\"a\"}\n";
+  EXPECT_THAT(error_of(eval({})), HasSubstr("line 1: item: the field \"context\" is missing"));
+}
+
+TEST_F(TasksCommand, LengthsAreInTokensOfATokenizer) {
+  const Ran made = kvcheck({"tasks", "story-fact", "--items", "4", "--length", "60,90",
+                            "--tokenizer", KVCHECK_SOURCE_DIR "/model/data"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("\"group\":\"story-fact 60\""),
+                              HasSubstr("\"group\":\"story-fact 90\"")));
+}
+
+}  // namespace
+}  // namespace kv
