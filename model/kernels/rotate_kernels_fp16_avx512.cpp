@@ -2,16 +2,18 @@
 #include "kvcheck/model/kernels/rotate_kernels_detail.h"
 
 KV_AVX512_BEGIN
-#ifndef __clang__  // it declares these intrinsics only with its flag -mavx512fp16 (CMakeLists.txt)
-#pragma GCC target("avx512fp16")
-#endif
 
 namespace kv::model {
 namespace {
 
-// Sixteen complex numbers times sixteen others.
+// Sixteen complex numbers times sixteen others. The product that is rounded first is a's part times
+// b's real part, so exchanging the operands changes bits. g++ 12 takes the intrinsic for
+// commutative and exchanges them under some flags (-O3 -fno-ivopts), hence an instruction of our
+// own. Its result may not be in a register of an operand.
 __m512i multiplied(__m512i a, __m512i b) {
-  return _mm512_castph_si512(_mm512_fmul_pch(_mm512_castsi512_ph(a), _mm512_castsi512_ph(b)));
+  __m512i product;
+  asm("vfmulcph %2, %1, %0" : "=&v"(product) : "v"(a), "v"(b));
+  return product;
 }
 
 }  // namespace

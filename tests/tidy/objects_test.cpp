@@ -102,6 +102,21 @@ TEST(TidyObjects, TheAvxObjectsLendNothingToTheLinker) {
   }
 }
 
+std::string kernels_of(std::string_view room, std::string_view symbol) {
+  return output_of("objdump -d --no-show-raw-insn '" + std::string(KVCHECK_BINARY_DIR) +
+                   std::string(room) + "' | grep -e '" + std::string(symbol) + "'");
+}
+
+// The first product of a complex multiplication is rounded before the second one is added, so its
+// operands may not be exchanged (model/kernels/rotate_kernels_fp16_avx512.cpp). g++ exchanges those
+// of the intrinsic to read one from memory, which an instruction of our own never does.
+TEST(TidyObjects, TheComplexMultiplicationReadsRegistersAlone) {
+  if (output_of("command -v objdump").empty()) GTEST_SKIP() << "objdump is not installed";
+  const std::string found = kernels_of("/model/kernels/libkvcheck_model_kernels.a", "fmulcph");
+  EXPECT_THAT(found, testing::HasSubstr("vfmulcph %zmm"));
+  EXPECT_THAT(found, testing::Not(testing::HasSubstr("(")));
+}
+
 TEST(TidyObjects, CountsAvxByObject) {
   const Counts counts = count_avx(
       "a.cpp.o:     file format elf64-x86-64\n\n0000 <f>:\n   0:\tvaddps %ymm0,%ymm1,%ymm1\n"
