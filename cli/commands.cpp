@@ -188,7 +188,7 @@ int run_top(std::span<const std::string> arguments, Streams& streams) {
     return done ? exit_status::done : report_error("kvcheck " + first, done.error(), streams);
   }
   if (first == "--version") {
-    streams.out << "kvcheck " << version << '\n';
+    streams.out << "kvcheck " << version << "\nkernels: " << selected_kernels() << '\n';
     return exit_status::done;
   }
   if (first.starts_with('-')) {

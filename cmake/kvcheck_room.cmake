@@ -38,6 +38,11 @@ if(KVCHECK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${KVCHECK_CCACHE}")
 endif()
 
+# The kernels use the headers of Highway alone, so neither the program nor a consumer of the libraries
+# links its library.
+add_library(kv_highway INTERFACE)
+target_include_directories(kv_highway SYSTEM INTERFACE ${highway_INCLUDE_DIRS})
+
 function(kv_room)
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
   file(RELATIVE_PATH room "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -48,6 +53,15 @@ function(kv_room)
   set(plain ${sources})
   list(FILTER plain INCLUDE REGEX "_scalar\\.cpp$")
   set_source_files_properties(${plain} PROPERTIES COMPILE_OPTIONS -O3)
+  # Only x86 has AVX-512.
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(FILTER sources EXCLUDE REGEX "_avx512\\.cpp$")
+  endif()
+  # With checks of undefined behaviour these sources, which are compiled once per target, would take
+  # minutes each. Addresses are checked.
+  set(by_target ${sources})
+  list(FILTER by_target INCLUDE REGEX "_highway\\.cpp$")
+  set_source_files_properties(${by_target} PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
 
   add_library(kv_${name} STATIC ${sources})
   add_library(kvcheck::${name} ALIAS kv_${name})

@@ -27,7 +27,8 @@ MACRO = re.compile(r"[A-Z_]+\(")
 
 def alone(source):
     """Sources with compile commands of their own, or with a main function."""
-    return source.endswith(("_avx512.cpp", "main.cpp")) or source.startswith("examples/")
+    ends = ("_avx512.cpp", "_highway.cpp", "main.cpp")
+    return source.endswith(ends) or source.startswith("examples/")
 
 
 def own_names(source):

@@ -1,11 +1,12 @@
 // The inner loops, selected once for the machine.
 //
-// Each kernel exists in plain C++ (scalar) and, if that is faster, for AVX-512. Both compute in the
-// same order with the same roundings, so a result does not depend on the machine. A sum keeps 16
-// running lanes (element i is added to lane i mod 16), which are added at the end in a fixed tree;
-// `sum` keeps 64 lanes and folds them to 16 first. Products are rounded before they are added, and
-// exp is our own polynomial. tests/base/kernels_test.cpp compares every kernel with the scalar one
-// bit by bit, at every length from 0 to 257.
+// Each kernel exists in plain C++ (scalar) and, where that is faster, for AVX-512, and for AVX2,
+// SSE4 and NEON (written once with Highway). All compute in the same order with the same roundings,
+// so a result does not depend on the machine. A sum keeps 16 running lanes (element i is added to
+// lane i mod 16), which are added at the end in a fixed tree; `sum` keeps 64 lanes and folds them
+// to 16 first. Products are rounded before they are added, and exp is our own polynomial.
+// tests/base/kernels_test.cpp compares every kernel with the scalar one bit by bit, at every length
+// from 0 to 257.
 #pragma once
 
 #include <cstddef>
@@ -123,8 +124,8 @@ struct Kernels {
   double (*softmax)(float* logits, std::size_t n);
 };
 
-// The kernels that the environment variable KV_KERNEL names ("scalar", "avx512") if this machine
-// runs them; otherwise the best that it runs.
+// The kernels that the environment variable KV_KERNEL names ("avx512", "avx2", "sse4", "neon",
+// "scalar") if this machine runs them; otherwise the best that it runs.
 const Kernels& kernels();
 
 // All kernels that this machine runs, best first; scalar is always last.

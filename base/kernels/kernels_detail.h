@@ -4,12 +4,18 @@
 #include <array>
 #include <cstdint>
 
+#include "kvcheck/base/kernels/kernel_tables.h"
 #include "kvcheck/base/kernels/kernels.h"
 
 namespace kv {
 
 extern const Kernels scalar_kernels;
 extern const Kernels avx512_kernels;
+
+// Replace the entries of `table` for which there is a form for the target: the second those that
+// work in double, the first all.
+void put_highway_kernels(Target target, Kernels& table);
+void put_highway_double_kernels(Target target, Kernels& table);
 
 // Entries of avx512_kernels that base/kernels/kernels_attention_avx512.cpp defines.
 void avx512_dot_rows(

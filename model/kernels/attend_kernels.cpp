@@ -1,21 +1,25 @@
 #include "kvcheck/model/kernels/attend_kernels.h"
 
-#include <array>
-
-#include "kvcheck/model/kernels/attend_kernels_detail.h"
+#include "kvcheck/model/kernels/model_kernels_detail.h"
 
 namespace kv::model {
+namespace {
+
+const KernelTables<AttendKernels>& tables() {
+  static const KernelTables<AttendKernels> made(KV_TABLE_OF_X86(avx512_attend_kernels),
+                                                put_highway_attend, scalar_attend_kernels);
+  return made;
+}
+
+}  // namespace
 
 std::span<const AttendKernels* const> supported_attend_kernels() {
-  static const std::array<const AttendKernels*, 2> tables = {&avx512_attend_kernels,
-                                                             &scalar_attend_kernels};
-  const bool all = supported_kernels().front()->name == avx512_attend_kernels.name;
-  return std::span(tables).subspan(all ? 0 : 1);
+  return tables().all();
 }
 
 const AttendKernels& attend_kernels() {
-  const bool best = kernels().name == avx512_attend_kernels.name;
-  return best ? avx512_attend_kernels : scalar_attend_kernels;
+  static const AttendKernels& selected = tables().named(kernels().name);
+  return selected;
 }
 
 }  // namespace kv::model

@@ -4,16 +4,17 @@
 // the same rows, in tiles of 16 ranks. Per vector and tile:
 //
 //   logits    scale * (query . key), in sixteen lanes as in model/kernels/model_kernels.h, products
-//             fused; times the key's own scale where it is int8
+//             fused, both padded with zeros to a multiple of sixteen; times the key's own scale
+//             where it is int8
 //   most      the largest logit so far; when it grows, sums and output are scaled by
 //             exp(old - new), which is 0 at first
 //   weights   exp(logit - most), by the exponential of base/kernels/kernels.h; that of rank r is
 //             added to lane r mod 16; times the value's own scale where it is int8
 //   out       the sum of weights times values, rows in order, products fused
 //
-// At the end `out` is multiplied by 1 / (the sum of the lanes, in the fixed tree). So a result
-// depends neither on the machine nor on which vectors are computed together, and the scalar and the
-// AVX-512 table give the same bits.
+// At the end `out` is multiplied by 1 / (the sum of the lanes, in the fixed tree), and a -0 becomes
+// 0. So a result depends neither on the machine nor on which vectors are computed together, and all
+// tables give the same bits.
 //
 // Source: Milakov & Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 #pragma once

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "kvcheck/base/kernels/lanes_avx512.h"
-#include "kvcheck/model/kernels/attend_kernels_detail.h"
+#include "kvcheck/model/kernels/model_kernels_detail.h"
 
 KV_AVX512_BEGIN
 
@@ -155,7 +155,7 @@ void meet_logits(
 
 // C blocks of sixteen columns from j on; the outputs stay in registers for the whole tile. What a
 // vector does not see has weight 0, and is added only where another vector of the block sees it:
-// x + 0 is x, for outputs that are never -0.
+// this changes nothing but -0, which divide() turns into 0 in any case.
 template <Storage storage, std::size_t T, std::size_t C>
 void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const Block<T>& block) {
   const std::size_t dim = job.values.dim;
@@ -226,6 +226,16 @@ void attend_as(const AttendJob& job) {
   }
 }
 
+// Divides n outputs by the sum of the weights; adding 0 turns -0 into 0.
+void divide(float* out, float sum, std::size_t n) {
+  const __m512 part = _mm512_set1_ps(1.0F / sum);
+  for (std::size_t j = 0; j < n; j += 16) {
+    const __mmask16 live = first(n - j);
+    const __m512 product = _mm512_mul_ps(_mm512_maskz_loadu_ps(live, out + j), part);
+    _mm512_mask_storeu_ps(out + j, live, _mm512_add_ps(product, _mm512_setzero_ps()));
+  }
+}
+
 void attend(const AttendJob& job) {
   const std::size_t dim = job.keys.dim;
   std::memset(job.out, 0, job.vectors * dim * sizeof(float));
@@ -243,8 +253,7 @@ void attend(const AttendJob& job) {
     attend_as<Storage::int8>(job);
   }
   for (std::size_t v = 0; v < job.vectors; ++v) {
-    const float sum = avx512_kernels.sum(job.state + v * attend_state, 16);
-    avx512_kernels.scale(job.out + v * dim, 1.0F / sum, dim);
+    divide(job.out + v * dim, add_lanes(_mm512_loadu_ps(job.state + v * attend_state)), dim);
   }
 }
 

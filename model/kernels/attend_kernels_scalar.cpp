@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kvcheck/base/kernels/kernels_detail.h"
-#include "kvcheck/model/kernels/attend_kernels_detail.h"
+#include "kvcheck/model/kernels/model_kernels_detail.h"
 
 namespace kv::model {
 namespace {
@@ -26,6 +26,9 @@ float add_lanes(const float* sums) {
 float dot(const float* a, const float* b, std::size_t n) {
   std::array<float, lanes> sums{};
   for (std::size_t i = 0; i < n; ++i) sums[i % lanes] = std::fma(a[i], b[i], sums[i % lanes]);
+  // The padding of the last sixteen: a fused product that underflows can leave -0, and this ends
+  // it.
+  for (std::size_t i = n; i % lanes != 0; ++i) sums[i % lanes] += 0.0F;
   return add_lanes(sums.data());
 }
 
@@ -107,7 +110,8 @@ void attend(const AttendJob& job) {
       meet_tile(job, v, begin, std::min(begin + attend_tile, limit), state);
     }
     const float part = 1.0F / add_lanes(state.sums.data());
-    for (std::size_t j = 0; j < dim; ++j) job.out[v * dim + j] *= part;
+    float* out = job.out + v * dim;
+    for (std::size_t j = 0; j < dim; ++j) out[j] = out[j] * part + 0.0F;
   }
 }
 

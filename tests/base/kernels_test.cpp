@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 
 #include "kvcheck/base/half.h"
@@ -270,28 +269,6 @@ INSTANTIATE_TEST_SUITE_P(Machine,
                          EveryKernel,
                          testing::ValuesIn(supported_kernels().begin(), supported_kernels().end()),
                          [](const auto& kernel) { return std::string(kernel.param->name); });
-
-TEST(KernelsDeathTest, TheEnvironmentNamesAKernel) {
-  // In a child, because the choice is made once per process.
-  EXPECT_EXIT(
-      {
-        ::setenv("KV_KERNEL", "scalar", 1);
-        std::exit(kernels().name == "scalar" ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(
-      {
-        ::setenv("KV_KERNEL", "nonsense", 1);
-        std::exit(&kernels() == supported_kernels().front() ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), "");
-}
-
-TEST(Kernels, ScalarIsAlwaysThereAndLast) {
-  ASSERT_FALSE(supported_kernels().empty());
-  EXPECT_EQ(scalar().name, "scalar");
-  if (supported_kernels().size() == 1) GTEST_SKIP() << "this machine has no AVX-512";
-}
 
 }  // namespace
 }  // namespace kv

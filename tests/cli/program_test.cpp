@@ -33,7 +33,13 @@ TEST(Program, RefusesKernelsThatItDoesNotHave) {
   const Ran unknown = run_shell("KV_KERNEL=avx51 $K --version");
   EXPECT_EQ(unknown.status, 2);
   EXPECT_EQ(unknown.err, "kvcheck: unknown KV_KERNEL 'avx51'; did you mean 'avx512'?\n");
-  EXPECT_EQ(run_shell("KV_KERNEL=scalar $K --version").status, 0);
+  const Ran foreign = run_shell("KV_KERNEL=neon $K --version");
+  EXPECT_EQ(foreign.status, 2) << "this is no ARM";
+  EXPECT_THAT(foreign.err, HasSubstr("KV_KERNEL asks for neon, which this machine does not run"));
+  EXPECT_THAT(foreign.err, HasSubstr("scalar\n"));
+  const Ran scalar = run_shell("KV_KERNEL=scalar $K --version");
+  EXPECT_EQ(scalar.status, 0);
+  EXPECT_THAT(scalar.out, HasSubstr("\nkernels: scalar"));
   EXPECT_EQ(run_shell("KV_KERNEL= $K --version").status, 0);
 }
 

@@ -111,7 +111,13 @@ struct Attended {
   Numbers logits;
   Numbers out;
 
-  bool operator==(const Attended&) const = default;
+  // Bit by bit: 0 is not -0.
+  bool operator==(const Attended& other) const {
+    const auto same = [](const Numbers& a, const Numbers& b) {
+      return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+    };
+    return same(logits, other.logits) && same(out, other.out);
+  }
 };
 
 Attended attended(const AttendKernels& table, const Case& given) {
@@ -171,6 +177,16 @@ void expect_agreement(const Case& given) {
   for (std::size_t v = 0; v < given.vectors(); ++v) expect_right(expected, given, v);
 }
 
+TEST(AttendKernels, ExistForEveryKindOfMachine) {
+  const std::span<const AttendKernels* const> tables = supported_attend_kernels();
+  ASSERT_EQ(tables.size(), supported_kernels().size());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    EXPECT_EQ(tables[i]->name, supported_kernels()[i]->name);
+    EXPECT_EQ(tables[i]->attend == tables.back()->attend, i + 1 == tables.size());
+  }
+  EXPECT_EQ(attend_kernels().name, kernels().name);
+}
+
 TEST(AttendKernels, AgreeAtEveryLength) {
   ASSERT_EQ(supported_attend_kernels().back()->name, "scalar");
   for (std::size_t count = 1; count <= 257; ++count) {
@@ -210,6 +226,55 @@ TEST(AttendKernels, GrowingLogitsAgree) {
   }
   std::fill(given.queries[0].begin(), given.queries[0].end(), 7.0F);
   expect_agreement(given);
+}
+
+// Numbers of all sizes: an emulation of fused products has to round right however far the product
+// and the sum are apart.
+TEST(AttendKernels, FusedProductsOfAllSizesAgree) {
+  const Rng rng(77);
+  const auto sized = [&](std::size_t i, std::uint32_t stream) {
+    const auto at = static_cast<Position>(i);
+    const auto exponent = static_cast<int>(rng.below(120, at, stream)) - 60;
+    return std::ldexp(static_cast<float>(rng.uniform(at, stream + 1)) - 0.5F, exponent);
+  };
+  for (std::uint32_t round = 0; round < 40; ++round) {
+    Case given(64, 3, 64, Storage::f32, 1);
+    for (std::size_t i = 0; i < given.queries[0].size(); ++i) {
+      given.queries[0][i] = sized(i, 8 * round);
+    }
+    for (std::size_t i = 0; i < all_slots * 64; ++i) {
+      const float key = sized(i, 8 * round + 2);
+      const float value = sized(i, 8 * round + 4);
+      std::memcpy(given.keys.bytes.data() + 4 * i, &key, 4);
+      std::memcpy(given.values.bytes.data() + 4 * i, &value, 4);
+    }
+    const Attended expected = attended(*supported_attend_kernels().back(), given);
+    for (const AttendKernels* table : supported_attend_kernels()) {
+      ASSERT_EQ(attended(*table, given), expected) << table->name;
+    }
+  }
+}
+
+// Products so small that they are -0 as they are rounded, at every tail and for vectors that see
+// different rows.
+TEST(AttendKernels, ProductsThatUnderflowAgree) {
+  constexpr std::size_t count = 24;
+  for (std::size_t dim = 1; dim <= 48; ++dim) {
+    Case given(count, 7, dim, Storage::f32, 1);
+    given.limits = {1, 3, count, 17, 16, 2, 5};
+    std::fill(given.queries[0].begin(), given.queries[0].end(), 1e-30F);
+    const Numbers keys(all_slots * dim, -1e-30F);
+    std::memcpy(given.keys.bytes.data(), keys.data(), given.keys.bytes.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const Numbers values(dim, i < 3 ? -1e-45F : i % 2 == 0 ? -0.0F : 1e-45F);
+      std::memcpy(given.values.bytes.data() + std::size_t{given.slots[i]} * dim * sizeof(float),
+                  values.data(), dim * sizeof(float));
+    }
+    const Attended expected = attended(*supported_attend_kernels().back(), given);
+    for (const AttendKernels* table : supported_attend_kernels()) {
+      ASSERT_EQ(attended(*table, given), expected) << table->name << ", rows of " << dim;
+    }
+  }
 }
 
 // A result is the same whichever vectors go together.

@@ -83,6 +83,36 @@ Numbers multiplied(const ModelKernels& table,
   return out;
 }
 
+TEST(ModelKernels, ExistForEveryKindOfMachine) {
+  const std::span<const ModelKernels* const> tables = supported_model_kernels();
+  ASSERT_EQ(tables.size(), supported_kernels().size());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const bool last = i + 1 == tables.size();
+    EXPECT_EQ(tables[i]->name, supported_kernels()[i]->name);
+    EXPECT_EQ(tables[i]->multiply == tables.back()->multiply, last);
+    EXPECT_EQ(tables[i]->multiply_quantised == tables.back()->multiply_quantised, last);
+    EXPECT_EQ(tables[i]->logits == tables.back()->logits, last);
+    EXPECT_EQ(tables[i]->weigh == tables.back()->weigh, last);
+  }
+  EXPECT_EQ(model_kernels().name, kernels().name);
+}
+
+// A product that is fused into its sum would leave the last bit of the exact product.
+TEST(ModelKernels, RoundProductsBeforeTheyAreAdded) {
+  constexpr float factor = 1 + 0x1p-12F;
+  constexpr float rounded = 1 + 0x1p-11F;
+  ASSERT_EQ(factor * factor, rounded);
+  Numbers x(33, factor);
+  Numbers row(33, factor);
+  std::fill_n(x.begin(), 16, 1.0F);
+  std::fill_n(row.begin(), 16, -rounded);
+  x[32] = 0;
+  for (const ModelKernels* table : supported_model_kernels()) {
+    EXPECT_EQ(multiplied(*table, Number::f32, stored(row, Number::f32), x, 33), Numbers{0})
+        << table->name;
+  }
+}
+
 TEST(ModelKernels, ProductsAreTheSameBitsAtEveryLength) {
   const ModelKernels& scalar = *supported_model_kernels().back();
   ASSERT_EQ(scalar.name, "scalar");

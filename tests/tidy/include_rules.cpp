@@ -24,6 +24,7 @@ const std::map<std::string_view, Names> homes = {
     {"<sqlite3.h", {"reports"}},
     {"<zip.h", {"traces"}},
     {"<immintrin.h", {"base"}},
+    {"<hwy/", {"base", "model"}},
     {"<unicode/", {"model"}},
     {"<Eigen/", {"tests"}},
 };
@@ -91,9 +92,13 @@ void check_ours(const SourceFile& file,
     findings.push_back(at(file, include) + std::string(from) + " may not include " +
                        std::string(to) + ", which its CMakeLists.txt does not list under USES");
   }
-  if (path.ends_with("_avx512.h") && !file.path.ends_with("_avx512.cpp")) {
-    findings.push_back(at(file, include) + std::string(path) +
-                       " is compiled for an instruction set; it is for *_avx512.cpp alone");
+  for (const std::string_view set : {"_avx512", "_highway"}) {
+    if (path.ends_with(std::string(set) + ".h") &&
+        file.path.find(std::string(set) + ".") == std::string::npos) {
+      findings.push_back(at(file, include) + std::string(path) +
+                         " is compiled for an instruction set; it is for *" + std::string(set) +
+                         ".cpp alone");
+    }
   }
 }
 
@@ -109,7 +114,9 @@ void check_library(const SourceFile& file, const Include& include, Findings& fin
 // The 1-based line that opens the file's region for an instruction set; past the end if none does.
 std::size_t region_line(const SourceFile& file) {
   const std::vector<std::string_view> lines = lines_of(file.text);
-  const auto found = std::ranges::find(lines, "KV_AVX512_BEGIN");
+  const auto found = std::ranges::find_if(lines, [](std::string_view line) {
+    return line == "KV_AVX512_BEGIN" || line == "HWY_BEFORE_NAMESPACE();";
+  });
   return static_cast<std::size_t>(found - lines.begin()) + 1;
 }
 
@@ -123,8 +130,8 @@ Findings include_homes(const SourceFile& file, const Rooms& rooms) {
   for (const Include& include : includes_of(file)) {
     if (include.line > region) {
       findings.push_back(at(file, include) +
-                         "stands below KV_AVX512_BEGIN, and would be compiled "
-                         "for AVX-512; expected above it");
+                         "stands below the line that begins the code for an "
+                         "instruction set, and would be compiled for it; expected above it");
     }
     if (include.ours) {
       check_ours(file, include, rooms, findings);

@@ -78,6 +78,9 @@ TEST(TidyRule, FindsAnInstructionSetsHeaderInAnOrdinarySource) {
   EXPECT_THAT(included("base/x.cpp", header).size(), 1);
   EXPECT_THAT(included("policies/x.h", header).size(), 1);
   EXPECT_THAT(included("policies/x_avx512.cpp", header), IsEmpty());
+  const std::string by_target = "\"kvcheck/base/lanes_highway.h\"";
+  EXPECT_THAT(included("policies/x_avx512.cpp", by_target).size(), 1);
+  EXPECT_THAT(included("policies/x_highway.cpp", by_target), IsEmpty());
 }
 
 TEST(TidyRule, FindsAnIncludeInsideARegionForAnInstructionSet) {
@@ -86,10 +89,10 @@ TEST(TidyRule, FindsAnIncludeInsideARegionForAnInstructionSet) {
     return include_homes({"base/x_avx512.cpp", text}, rooms);
   };
   EXPECT_THAT(found("#include <array>\nKV_AVX512_BEGIN\n"), IsEmpty());
-  EXPECT_THAT(
-      found("KV_AVX512_BEGIN\n#include <array>\n"),
-      ElementsAre("base/x_avx512.cpp:2: stands below KV_AVX512_BEGIN, and would be compiled "
-                  "for AVX-512; expected above it"));
+  EXPECT_THAT(found("KV_AVX512_BEGIN\n#include <array>\n"),
+              ElementsAre("base/x_avx512.cpp:2: stands below the line that begins the code for an "
+                          "instruction set, and would be compiled for it; expected above it"));
+  EXPECT_THAT(found("HWY_BEFORE_NAMESPACE();\n#include <array>\n").size(), 1);
 }
 
 TEST(TidyRule, FindsALibraryAwayFromHome) {

@@ -23,7 +23,7 @@ struct Ban {
   std::string_view instead;
 };
 
-const std::array<Ban, 12> bans = {{
+const std::array<Ban, 13> bans = {{
     {{"rand(", "srand(", "rand_r(", "drand48(", "std::random_device", "<random>", "std::mt19937"},
      {},
      {},
@@ -89,6 +89,10 @@ const std::array<Ban, 12> bans = {{
      {"_avx512.cpp", "_avx512.h"},
      "instruction sets belong to *_avx512.cpp, below its includes, and to the *_avx512.h they "
      "share"},
+    {{"HWY_BEFORE_NAMESPACE", "<hwy/"},
+     {},
+     {"_highway.cpp", "_highway.h"},
+     "targets of Highway belong to *_highway.cpp and to the *_highway.h that they share"},
 }};
 
 bool is_allowed(const Ban& ban, std::string_view path) {

@@ -70,6 +70,8 @@ TEST(TidyRule, FindsBannedWords) {
   EXPECT_EQ(count("base/a.cpp", "#pragma GCC target(\"avx\")"), 1);
   EXPECT_EQ(count("base/a_avx512.cpp", "#pragma GCC target(\"avx512f\")"), 0);
   EXPECT_EQ(count("base/lanes_avx512.h", "#include <immintrin.h>"), 0);
+  EXPECT_EQ(count("base/a_avx512.cpp", "#include <hwy/highway.h>"), 1);
+  EXPECT_EQ(count("base/a_highway.cpp", "#include <hwy/highway.h>"), 0);
 }
 
 TEST(TidyRule, FindsAPolicyThatRepeatsItsEntryOrHasNone) {
