@@ -1,9 +1,9 @@
 // What Highway compiles the *_highway.cpp sources for. They include this first.
 //
-// Each of them is compiled once per target: it names itself in HWY_TARGET_INCLUDE, and
-// foreach_target.h of Highway includes it again for every target. What stands between
-// HWY_BEFORE_NAMESPACE() and HWY_AFTER_NAMESPACE() under `#if KV_HAS_LANES` is code of that target,
-// in a namespace named after it; KV_OF_TARGET selects among these namespaces when the program runs.
+// Each of them is compiled once per target: it names itself in HWY_TARGET_INCLUDE, and Highway's
+// header for this includes it again for every target. What stands between HWY_BEFORE_NAMESPACE()
+// and HWY_AFTER_NAMESPACE() under `#if KV_HAS_LANES` is code of that target, in a namespace named
+// after it; KV_OF_TARGET selects among these namespaces when the program runs.
 //
 // Only the headers of Highway are used, so the program needs no library of it.
 #pragma once

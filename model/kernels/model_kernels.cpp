@@ -1,5 +1,7 @@
 #include "kvcheck/model/kernels/model_kernels.h"
 
+#include <vector>
+
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
 namespace kv::model {
@@ -12,6 +14,12 @@ const KernelTables<ModelKernels>& tables() {
 }
 
 }  // namespace
+
+float* scratch_floats(std::size_t n) {
+  thread_local std::vector<float> floats;
+  if (floats.size() < n) floats.resize(n);
+  return floats.data();
+}
 
 std::span<const ModelKernels* const> supported_model_kernels() {
   return tables().all();

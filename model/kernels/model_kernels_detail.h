@@ -14,6 +14,10 @@ extern const ModelKernels avx512_model_kernels;
 void put_highway_model(Target target, ModelKernels& table);
 void put_highway_quantised(Target target, ModelKernels& table);
 
+// Room for n floats, which this thread may use until it calls this again. Sources for an
+// instruction set leave no functions to the linker, so they may not own a std::vector.
+float* scratch_floats(std::size_t n);
+
 // ModelKernels::multiply_quantised of avx512_model_kernels.
 void multiply_quantised_avx512(const QuantisedRows& weights,
                                const float* x,

@@ -5,8 +5,7 @@
 #include <hwy/foreach_target.h>
 
 #include "kvcheck/base/kernels/lanes_highway.h"
-
-#include <algorithm>
+#include "kvcheck/base/kernels/products_highway.h"
 
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
@@ -49,42 +48,18 @@ HWY_INLINE void dot_block(const std::byte* const (&rows)[R],
   each<T * R>([&](auto k) KV_INLINE { out[k / R][k % R] = add_lanes(sums[k]); });
 }
 
-// R rows with T tokens.
-template <typename Stored, std::size_t R, std::size_t T>
-void multiply_block(
-    const std::byte* weights, std::size_t columns, const float* x, std::size_t stride, float* out) {
-  const std::byte* row[R];
-  const float* token[T];
-  float sums[T][R];
-  for (std::size_t r = 0; r < R; ++r) row[r] = weights + r * columns * sizeof(Stored);
-  for (std::size_t t = 0; t < T; ++t) token[t] = x + t * columns;
-  dot_block<Stored, R, T>(row, token, columns, T == 1, sums);
-  for (std::size_t t = 0; t < T; ++t) std::copy_n(sums[t], R, out + t * stride);
-}
-
-// Rows by R at a time from `begin` on, all tokens by T for each, so that rows come from memory
-// once. Returns the first row that was left.
-template <typename Stored, std::size_t R, std::size_t T>
-std::size_t multiply_rows(const WeightRows& weights,
-                          std::size_t begin,
-                          const float* x,
-                          std::size_t tokens,
-                          std::size_t stride,
-                          float* out) {
-  const std::size_t columns = weights.columns;
+// One token with R rows at a time from `begin` on; each block prefetches the next one. Returns the
+// first row that was left.
+template <typename Stored, std::size_t R>
+std::size_t multiply_one(const WeightRows& weights, std::size_t begin, const float* x, float* out) {
+  const std::size_t bytes = weights.columns * sizeof(Stored);
   for (; begin + R <= weights.rows; begin += R) {
-    const std::byte* here = weights.data + begin * columns * sizeof(Stored);
-    std::size_t t = 0;
-    for (; t + T <= tokens; t += T) {
-      multiply_block<Stored, R, T>(here, columns, x + t * columns, stride,
-                                   out + t * stride + begin);
-    }
-    if constexpr (T > 1) {
-      for (; t < tokens; ++t) {
-        multiply_block<Stored, R, 1>(here, columns, x + t * columns, stride,
-                                     out + t * stride + begin);
-      }
-    }
+    const std::byte* rows[R];
+    for (std::size_t r = 0; r < R; ++r) rows[r] = weights.data + (begin + r) * bytes;
+    const float* const token[1] = {x};
+    float sums[1][R];
+    dot_block<Stored, R, 1>(rows, token, weights.columns, true, sums);
+    for (std::size_t r = 0; r < R; ++r) out[begin + r] = sums[0][r];
   }
   return begin;
 }
@@ -92,10 +67,24 @@ std::size_t multiply_rows(const WeightRows& weights,
 template <typename Stored>
 void multiply_as(
     const WeightRows& weights, const float* x, std::size_t tokens, std::size_t stride, float* out) {
-  const std::size_t done =
-      tokens == 1 ? multiply_rows<Stored, sums_at_once, 1>(weights, 0, x, tokens, stride, out)
-                  : multiply_rows<Stored, sums_at_once / 2, 2>(weights, 0, x, tokens, stride, out);
-  multiply_rows<Stored, 1, 1>(weights, done, x, tokens, stride, out);
+  const std::size_t n = weights.columns;
+  if (tokens == 1) {
+    multiply_one<Stored, 1>(weights, multiply_one<Stored, sums_at_once>(weights, 0, x, out), x,
+                            out);
+    return;
+  }
+  float* wide = scratch_floats(rows_at_once * n);
+  const auto rows_of = [&](std::size_t begin, std::size_t count) KV_INLINE {
+    const std::byte* from = weights.data + begin * n * sizeof(Stored);
+    if constexpr (std::is_same_v<Stored, float>) return reinterpret_cast<const float*>(from);
+    by_sixteen(count * n, [&](std::size_t i, auto live) KV_INLINE {
+      store(load<Stored>(from + i * sizeof(Stored), live), wide + i, live);
+    });
+    return static_cast<const float*>(wide);
+  };
+  const auto put = [=](std::size_t t, std::size_t r, float sum)
+                       KV_INLINE { out[t * stride + r] = sum; };
+  dot_all(weights.rows, rows_of, x, tokens, n, put);
 }
 
 void multiply(

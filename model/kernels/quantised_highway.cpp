@@ -5,8 +5,8 @@
 #include <hwy/foreach_target.h>
 
 #include "kvcheck/base/kernels/lanes_highway.h"
+#include "kvcheck/base/kernels/products_highway.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -87,12 +87,21 @@ struct Nf4Row {
   const float* scales;
 
   // Eight bytes are sixteen codes, each low half before the high one.
-  template <typename Count>
-  [[nodiscard]] HWY_INLINE Lanes weights(std::size_t i, Count count) const {
+  [[nodiscard]] HWY_INLINE Lanes weights(std::size_t i, Sixteen /*count*/) const {
+    const hn::Half<Bytes> half;
+    const auto* at = reinterpret_cast<const std::uint8_t*>(codes) + i / 2;
+    return scaled(i, hn::ZeroExtendVector(Bytes(), hn::LoadU(half, at)));
+  }
+
+  [[nodiscard]] HWY_INLINE Lanes weights(std::size_t i, std::size_t count) const {
     alignas(16) std::uint8_t some[16] = {};
     std::memcpy(some, codes + i / 2, (count + 1) / 2);
+    return scaled(i, hn::Load(Bytes(), some));
+  }
+
+ private:
+  [[nodiscard]] HWY_INLINE Lanes scaled(std::size_t i, hn::Vec<Bytes> both) const {
     const Bytes bytes;
-    const auto both = hn::Load(bytes, some);
     const auto low = hn::And(both, hn::Set(bytes, 15));
     const hn::Repartition<std::uint16_t, Bytes> pairs;
     const auto high = hn::And(hn::BitCast(bytes, hn::ShiftRight<4>(hn::BitCast(pairs, both))),
@@ -142,63 +151,47 @@ struct BlockRow {
   }
 };
 
-// R rows from `begin` on with T tokens. A row of int8 has one scale, for its sums. One that leads
-// prefetches the codes of the R rows behind them.
-template <typename Row, std::size_t R, std::size_t T>
-HWY_INLINE void dot_block(const QuantisedRows& weights,
-                          std::size_t begin,
-                          const float* x,
-                          bool leads,
-                          std::size_t stride,
-                          float* out) {
-  const std::size_t n = weights.columns;
-  const std::size_t bytes = code_bytes(Row::kind, n);
-  Row row[R];
-  each<R>([&](auto r) KV_INLINE {
-    row[r].codes = weights.codes + (begin + r) * bytes;
-    row[r].scales = weights.scales + (begin + r) * scales_of_row(Row::kind, n);
-  });
-  Lanes sums[T * R];
-  each<T * R>([&](auto k) KV_INLINE { sums[k] = all(0); });
-  by_sixteen(n, [&](std::size_t i, auto count) KV_INLINE {
-    Lanes here[T];
-    each<T>([&](auto t) KV_INLINE { here[t] = load(x + t * n + i, count); });
-    if (const std::size_t at = code_bytes(Row::kind, i); leads && at % 64 == 0) {
-      for (std::size_t r = 0; r < R; ++r) hwy::Prefetch(row[r].codes + R * bytes + at);
-    }
-    each<R>([&](auto r) KV_INLINE {
-      const Lanes codes = row[r].weights(i, count);
-      each<T>([&](auto t)
-                  KV_INLINE { sums[t * R + r] = add(sums[t * R + r], multiply(codes, here[t])); });
-    });
-  });
-  each<T * R>([&](auto k) KV_INLINE {
-    const float sum = add_lanes(sums[k]);
-    out[k / R * stride + begin + k % R] =
-        Row::kind == Quantisation::int8 ? row[k % R].scales[0] * sum : sum;
-  });
+template <typename Row>
+HWY_INLINE Row row_of(const QuantisedRows& weights, std::size_t index) {
+  Row row;
+  row.codes = weights.codes + index * code_bytes(Row::kind, weights.columns);
+  row.scales = weights.scales + index * scales_of_row(Row::kind, weights.columns);
+  return row;
 }
 
-// Rows by R at a time from `begin` on, all tokens by T for each. Returns the first row that was
-// left.
-template <typename Row, std::size_t R, std::size_t T>
-std::size_t multiply_rows(const QuantisedRows& weights,
-                          std::size_t begin,
-                          const float* x,
-                          std::size_t tokens,
-                          std::size_t stride,
-                          float* out) {
-  const std::size_t columns = weights.columns;
+// A row of int8 has one scale, for its sums.
+template <typename Row>
+HWY_INLINE float scaled_sum(const QuantisedRows& weights, std::size_t index, float sum) {
+  return Row::kind == Quantisation::int8 ? weights.scales[index] * sum : sum;
+}
+
+// One token with R rows at a time from `begin` on; each block prefetches the codes of the next one.
+// Returns the first row that was left.
+template <typename Row, std::size_t R>
+std::size_t multiply_one(const QuantisedRows& weights,
+                         std::size_t begin,
+                         const float* x,
+                         float* out) {
+  const std::size_t n = weights.columns;
+  const std::size_t ahead = R * code_bytes(Row::kind, n);
   for (; begin + R <= weights.rows; begin += R) {
-    std::size_t t = 0;
-    for (; t + T <= tokens; t += T) {
-      dot_block<Row, R, T>(weights, begin, x + t * columns, t == 0, stride, out + t * stride);
-    }
-    if constexpr (T > 1) {
-      for (; t < tokens; ++t) {
-        dot_block<Row, R, 1>(weights, begin, x + t * columns, false, stride, out + t * stride);
+    Row row[R];
+    Lanes sums[R];
+    each<R>([&](auto r) KV_INLINE {
+      row[r] = row_of<Row>(weights, begin + r);
+      sums[r] = all(0);
+    });
+    by_sixteen(n, [&](std::size_t i, auto count) KV_INLINE {
+      const Lanes here = load(x + i, count);
+      if (const std::size_t at = code_bytes(Row::kind, i); at % 64 == 0) {
+        for (std::size_t r = 0; r < R; ++r) hwy::Prefetch(row[r].codes + ahead + at);
       }
-    }
+      each<R>([&](auto r)
+                  KV_INLINE { sums[r] = add(sums[r], multiply(row[r].weights(i, count), here)); });
+    });
+    each<R>([&](auto r) KV_INLINE {
+      out[begin + r] = scaled_sum<Row>(weights, begin + r, add_lanes(sums[r]));
+    });
   }
   return begin;
 }
@@ -209,10 +202,24 @@ void multiply_as(const QuantisedRows& weights,
                  std::size_t tokens,
                  std::size_t stride,
                  float* out) {
-  const std::size_t done =
-      tokens == 1 ? multiply_rows<Row, sums_at_once, 1>(weights, 0, x, tokens, stride, out)
-                  : multiply_rows<Row, sums_at_once / 2, 2>(weights, 0, x, tokens, stride, out);
-  multiply_rows<Row, 1, 1>(weights, done, x, tokens, stride, out);
+  const std::size_t n = weights.columns;
+  if (tokens == 1) {
+    multiply_one<Row, 1>(weights, multiply_one<Row, sums_at_once>(weights, 0, x, out), x, out);
+    return;
+  }
+  float* wide = scratch_floats(rows_at_once * n);
+  const auto rows_of = [&](std::size_t begin, std::size_t count) KV_INLINE {
+    for (std::size_t r = 0; r < count; ++r) {
+      const Row row = row_of<Row>(weights, begin + r);
+      float* to = wide + r * n;
+      by_sixteen(n, [&](std::size_t i, auto live)
+                        KV_INLINE { store(row.weights(i, live), to + i, live); });
+    }
+    return static_cast<const float*>(wide);
+  };
+  const auto put = [&](std::size_t t, std::size_t r, float sum)
+                       KV_INLINE { out[t * stride + r] = scaled_sum<Row>(weights, r, sum); };
+  dot_all(weights.rows, rows_of, x, tokens, n, put);
 }
 
 void multiply_quantised(const QuantisedRows& weights,

@@ -6,8 +6,6 @@
 
 #include "kvcheck/base/kernels/lanes_highway.h"
 
-#include <algorithm>
-
 #include "kvcheck/base/half.h"
 #include "kvcheck/model/kernels/rotate_kernels_detail.h"
 
