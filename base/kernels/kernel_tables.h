@@ -49,6 +49,7 @@ class KernelTables {
 
   KernelTables(const KernelTables&) = delete;
   KernelTables& operator=(const KernelTables&) = delete;
+  ~KernelTables() = default;
 
   // All, best first; scalar is always last.
   [[nodiscard]] std::span<const Table* const> all() const { return all_; }
