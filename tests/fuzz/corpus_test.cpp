@@ -28,7 +28,7 @@ class Corpus : public testing::TestWithParam<Target> {};
 // A target that finds a fault ends its process, so each corpus runs in a child process, which names
 // the input on its standard error.
 TEST_P(Corpus, HoldsNoInputThatBreaksItsTarget) {
-  const auto run_all = [this] {
+  const auto run_all = [] {
     for (const std::string& path : inputs_of(GetParam())) {
       std::fprintf(stderr, "%s\n", path.c_str());
       const std::string bytes = test::bytes_of_file(path);
