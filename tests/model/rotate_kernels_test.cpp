@@ -16,7 +16,6 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::array<Number, 3> all_numbers = {Number::f32, Number::f16, Number::bf16};
 constexpr std::array<RopeLayout, 2> layouts = {RopeLayout::half, RopeLayout::interleaved};
 
 std::size_t bytes_of(Number number) {
