@@ -34,6 +34,11 @@ COMMANDS = [
     Command("eval", EVALUATED + " --policy dense --policy h2o --threads 2 --json run.json "
             "--csv run.csv --markdown run.md", RUN),
     Command("eval-first", EVALUATED + " --policy window --windows 0,6 --open-loop --threads 1"),
+    # One item is answered at a time, so that one thread gives its parts in one order.
+    Command("eval-tasks", "eval --tasks in/items.jsonl --model in/model --policy dense "
+            "--policy window --budget 40 --threads 1 --quiet -o run.db --json run.json "
+            "--csv run.csv", RUN, most_malloc=4000),
+    Command("tasks", "tasks needle story-fact --items 2 --length 20 --depth 0,1 -o new.jsonl"),
     Command("speed", "speed --model in/model --policy window --budget 6 --length 8 --tokens 2 "
             "--quiet -o run.db --json run.json --csv run.csv", RUN, varies=True),
     Command("generate", "generate --model in/model --prompt abcab --tokens 6 --policy h2o --budget 9"),
@@ -69,6 +74,10 @@ COMMANDS = [
             "--planted new.jsonl"),
     Command("check", "check streaming:sinks=2,recent=6,budget=8 --filter survives --json new.json "
             "--junit new.xml --quiet", most_malloc=2000, subject=True),
+    Command("check-record", "check window:budget=4 --filter resident.recent "
+            "--record runs.jsonl --quiet", (("runs.jsonl", "old.txt"),), most_malloc=500,
+            most=200, subject=True),
+    Command("judge", "judge in/runs.jsonl --json new.json --junit new.xml", most_malloc=4000),
     Command("uniformity", "uniformity reservoir:sinks=1,recent=1,budget=5 --tokens 8 --trials 40 "
             "--threads 2 --json new.json --quiet", most_malloc=4000),
     Command("uniformity-plot", "uniformity reservoir:sinks=1,recent=1,budget=5 --tokens 8 "
