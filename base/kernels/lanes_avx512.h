@@ -87,6 +87,29 @@ template <std::size_t n, typename F>
   each_of(std::make_index_sequence<n>{}, f);
 }
 
+// The lanes of sixteen vectors, each added up in the fixed tree (8 + 8, 4 + 4, 2 + 2, 1 + 1): the
+// sum of v[4 * (i % 4) + i / 4] becomes number i.
+[[gnu::always_inline]] inline __m512 add_all_lanes(const __m512 (&v)[16]) {
+  __m512 eight[8];
+  each<8>([&](auto i) {
+    eight[i] = _mm512_add_ps(_mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0x44),
+                             _mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0xEE));
+  });
+  __m512d four[4];
+  each<4>([&](auto i) {
+    four[i] =
+        _mm512_castps_pd(_mm512_add_ps(_mm512_shuffle_f32x4(eight[2 * i], eight[2 * i + 1], 0x88),
+                                       _mm512_shuffle_f32x4(eight[2 * i], eight[2 * i + 1], 0xDD)));
+  });
+  __m512 two[2];
+  each<2>([&](auto i) {
+    two[i] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(four[2 * i], four[2 * i + 1])),
+                           _mm512_castpd_ps(_mm512_unpackhi_pd(four[2 * i], four[2 * i + 1])));
+  });
+  return _mm512_add_ps(_mm512_shuffle_ps(two[0], two[1], 0x88),
+                       _mm512_shuffle_ps(two[0], two[1], 0xDD));
+}
+
 // Prefetches `bytes` bytes from `at` on, by default into the second-level cache: the first level
 // can wait for too few lines at once to keep memory busy. The function is always inlined and never
 // the only statement of a lambda, because g++ 12 takes a function that only prefetches for one

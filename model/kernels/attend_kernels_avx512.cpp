@@ -9,29 +9,6 @@ KV_AVX512_BEGIN
 namespace kv::model {
 namespace {
 
-// The lanes of sixteen vectors, each added up in the fixed tree (8 + 8, 4 + 4, 2 + 2, 1 + 1): the
-// sum of v[4 * (i % 4) + i / 4] becomes number i.
-[[gnu::always_inline]] inline __m512 add_all_lanes(const __m512 (&v)[16]) {
-  __m512 eight[8];
-  each<8>([&](auto i) {
-    eight[i] = _mm512_add_ps(_mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0x44),
-                             _mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0xEE));
-  });
-  __m512d four[4];
-  each<4>([&](auto i) {
-    four[i] =
-        _mm512_castps_pd(_mm512_add_ps(_mm512_shuffle_f32x4(eight[2 * i], eight[2 * i + 1], 0x88),
-                                       _mm512_shuffle_f32x4(eight[2 * i], eight[2 * i + 1], 0xDD)));
-  });
-  __m512 two[2];
-  each<2>([&](auto i) {
-    two[i] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(four[2 * i], four[2 * i + 1])),
-                           _mm512_castpd_ps(_mm512_unpackhi_pd(four[2 * i], four[2 * i + 1])));
-  });
-  return _mm512_add_ps(_mm512_shuffle_ps(two[0], two[1], 0x88),
-                       _mm512_shuffle_ps(two[0], two[1], 0xDD));
-}
-
 template <Storage storage>
 constexpr std::size_t size_of = bytes_of(storage);
 
@@ -49,8 +26,12 @@ const std::byte* row_at(const SlotRows& rows, std::size_t i) {
   return rows.rows + rows.slots[i] * rows.dim * size_of<storage>;
 }
 
-// T vectors at work on one tile. While its keys are read, its values are prefetched, and while
-// those are read, the next tile's keys: a little at every step, so that memory is never idle.
+// How many rows ahead a single vector prefetches keys and values: enough to keep memory busy also
+// where neighbours are in scattered slots.
+constexpr std::size_t ahead = 24;
+
+// T vectors at work on one tile. Several vectors prefetch its values while its keys are read, and
+// the next tile's keys while those are read: a little at every step, so that memory is never idle.
 template <std::size_t T>
 struct Block {
   std::size_t at;                 // the first vector
@@ -60,37 +41,32 @@ struct Block {
   float weights[T][attend_tile];  // logits, then weights
 };
 
-// 16 / T rows from rank i on, of which `rows` exist, with T vectors: logits for weights[.][i -
-// begin].
-template <Storage storage, std::size_t T>
-void dots(const AttendJob& job,
-          const float* queries,
-          std::size_t i,
-          std::size_t rows,
-          std::size_t begin,
-          Block<T>& block) {
+// The products of 16 / T rows from rank i on, of which `rows` exist, with T vectors. Those of row r
+// and vector t are to be number t * 16 / T + r of the result of add_all_lanes().
+template <Storage storage, _mm_hint level, std::size_t T>
+[[gnu::always_inline]] inline void products(const AttendJob& job,
+                                            const float* queries,
+                                            std::size_t i,
+                                            std::size_t rows,
+                                            bool leads,
+                                            __m512 (&sums)[16]) {
   constexpr std::size_t at_once = 16 / T;
   const std::size_t dim = job.keys.dim;
   const std::byte* row[at_once];
   const std::byte* value[at_once];
-  const float* query[T];
   for (std::size_t r = 0; r < at_once; ++r) {
     row[r] = row_at<storage>(job.keys, i + (r < rows ? r : 0));
     value[r] = row_at<storage>(job.values, i + (r < rows ? r : 0));
   }
-  for (std::size_t t = 0; t < T; ++t) query[t] = queries + (block.at + t) * dim;
-  __m512 sums[16];
-  each<16>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
   const auto step = [&](std::size_t j, __mmask16 live) __attribute__((always_inline)) {
     __m512 here[T];
-    each<T>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, query[t] + j); });
-    if (block.leads && j * size_of<storage> % 64 == 0) {
-      for (std::size_t r = 0; r < at_once; ++r) ask_for(value[r] + j * size_of<storage>, 1);
+    each<T>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, queries + t * dim + j); });
+    if (leads && j * size_of<storage> % 64 == 0) {
+      for (std::size_t r = 0; r < at_once; ++r) ask_for<level>(value[r] + j * size_of<storage>, 1);
     }
     each<at_once>([&](auto r) {
       const __m512 key = load<storage>(row[r] + j * size_of<storage>, live);
       each<T>([&](auto t) {
-        // The sum of row r and vector t is to be number t * at_once + r of the result.
         constexpr std::size_t requested = t * at_once + r;
         constexpr std::size_t at = 4 * (requested % 4) + requested / 4;
         sums[at] = _mm512_fmadd_ps(here[t], key, sums[at]);
@@ -100,6 +76,54 @@ void dots(const AttendJob& job,
   std::size_t j = 0;
   for (; j + 16 <= dim; j += 16) step(j, 0xFFFF);
   if (j < dim) step(j, first(dim - j));
+}
+
+// The same for a single vector. It takes one row after the other, as memory prefers: 1.5 times as
+// fast as columns on Zen 5 in f16, and on an Emerald Rapids Xeon 1.1 to 1.2 times in scattered slots.
+template <Storage storage, _mm_hint level>
+[[gnu::always_inline]] inline void products_in_order(const AttendJob& job,
+                                                     const float* query,
+                                                     std::size_t i,
+                                                     std::size_t rows,
+                                                     bool leads,
+                                                     __m512 (&sums)[16]) {
+  const std::size_t dim = job.keys.dim;
+  each<16>([&](auto r) {
+    constexpr std::size_t at = 4 * (r % 4) + r / 4;
+    if (leads && r < rows) {
+      const std::size_t next = i + r + ahead < job.keys.count ? i + r + ahead : job.keys.count - 1;
+      ask_for<level>(row_at<storage>(job.keys, next), dim * size_of<storage>);
+      ask_for<level>(row_at<storage>(job.values, next), dim * size_of<storage>);
+    }
+    const std::byte* row = row_at<storage>(job.keys, i + (r < rows ? r : 0));
+    const auto step = [&](std::size_t j, __mmask16 live) __attribute__((always_inline)) {
+      sums[at] = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(live, query + j),
+                                 load<storage>(row + j * size_of<storage>, live), sums[at]);
+    };
+    std::size_t j = 0;
+    for (; j + 16 <= dim; j += 16) step(j, 0xFFFF);
+    if (j < dim) step(j, first(dim - j));
+  });
+}
+
+// 16 / T rows from rank i on, of which `rows` exist, with T vectors: logits for weights[.][i -
+// begin].
+template <Storage storage, _mm_hint level, std::size_t T>
+void dots(const AttendJob& job,
+          const float* queries,
+          std::size_t i,
+          std::size_t rows,
+          std::size_t begin,
+          Block<T>& block) {
+  constexpr std::size_t at_once = 16 / T;
+  const float* first_query = queries + block.at * job.keys.dim;
+  __m512 sums[16];
+  each<16>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
+  if constexpr (T == 1) {
+    products_in_order<storage, level>(job, first_query, i, rows, block.leads, sums);
+  } else {
+    products<storage, level, T>(job, first_query, i, rows, block.leads, sums);
+  }
   alignas(64) float all[16];
   _mm512_store_ps(all, _mm512_mul_ps(_mm512_set1_ps(job.scale), add_all_lanes(sums)));
   if constexpr (storage == Storage::int8) {
@@ -113,7 +137,7 @@ void dots(const AttendJob& job,
   }
 }
 
-template <Storage storage, std::size_t T>
+template <Storage storage, _mm_hint level, std::size_t T>
 void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
   constexpr std::size_t at_once = 16 / T;
   const std::size_t end = begin + block.most_rows;
@@ -122,7 +146,7 @@ void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
     while (i >= run->end) ++run;
     const std::size_t stop = run->end < end ? run->end : end;
     const std::size_t rows = stop - i < at_once ? stop - i : at_once;
-    dots<storage, T>(job, run->queries, i, rows, begin, block);
+    dots<storage, level, T>(job, run->queries, i, rows, begin, block);
     i += rows;
   }
 }
@@ -156,7 +180,7 @@ void meet_logits(
 // C blocks of sixteen columns from j on; the outputs stay in registers for the whole tile. What a
 // vector does not see has weight 0, and is added only where another vector of the block sees it:
 // this changes nothing but -0, which divide() turns into 0 in any case.
-template <Storage storage, std::size_t T, std::size_t C>
+template <Storage storage, _mm_hint level, std::size_t T, std::size_t C>
 void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const Block<T>& block) {
   const std::size_t dim = job.values.dim;
   float* out = job.out + block.at * dim + j;
@@ -167,8 +191,10 @@ void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const B
     sums[k] = _mm512_maskz_loadu_ps(live[k % C], out + k / C * dim + 16 * (k % C));
   });
   for (std::size_t i = 0; i < block.most_rows; ++i) {
-    if (const std::size_t next = begin + attend_tile + i; block.leads && next < job.keys.count) {
-      ask_for(row_at<storage>(job.keys, next) + j * size_of<storage>, C * 16 * size_of<storage>);
+    const std::size_t next = begin + attend_tile + i;
+    if (T > 1 && block.leads && next < job.keys.count) {
+      ask_for<level>(row_at<storage>(job.keys, next) + j * size_of<storage>,
+                     C * 16 * size_of<storage>);
     }
     const std::byte* row = row_at<storage>(job.values, begin + i) + j * size_of<storage>;
     __m512 value[C];
@@ -184,7 +210,7 @@ void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const B
   });
 }
 
-template <Storage storage, std::size_t T>
+template <Storage storage, _mm_hint level, std::size_t T>
 void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
   Block<T> block;
   block.at = at;
@@ -197,7 +223,7 @@ void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
     if (block.count[t] > block.most_rows) block.most_rows = block.count[t];
   }
   if (block.most_rows == 0) return;
-  meet_keys<storage, T>(job, begin, block);
+  meet_keys<storage, level, T>(job, begin, block);
   for (std::size_t t = 0; t < T; ++t) {
     if (block.count[t] > 0) {
       meet_logits(job, at + t, begin, block.count[t], block.weights[t]);
@@ -212,17 +238,17 @@ void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
     }
   }
   std::size_t j = 0;
-  for (; j + 64 <= job.values.dim; j += 64) meet_values<storage, T, 4>(job, begin, j, block);
-  for (; j < job.values.dim; j += 16) meet_values<storage, T, 1>(job, begin, j, block);
+  for (; j + 64 <= job.values.dim; j += 64) meet_values<storage, level, T, 4>(job, begin, j, block);
+  for (; j < job.values.dim; j += 16) meet_values<storage, level, T, 1>(job, begin, j, block);
 }
 
-template <Storage storage>
+template <Storage storage, _mm_hint level>
 void attend_as(const AttendJob& job) {
   for (std::size_t begin = 0; begin < job.keys.count; begin += attend_tile) {
     std::size_t v = 0;
-    for (; v + 4 <= job.vectors; v += 4) meet_tile<storage, 4>(job, begin, v);
-    for (; v + 2 <= job.vectors; v += 2) meet_tile<storage, 2>(job, begin, v);
-    if (v < job.vectors) meet_tile<storage, 1>(job, begin, v);
+    for (; v + 4 <= job.vectors; v += 4) meet_tile<storage, level, 4>(job, begin, v);
+    for (; v + 2 <= job.vectors; v += 2) meet_tile<storage, level, 2>(job, begin, v);
+    if (v < job.vectors) meet_tile<storage, level, 1>(job, begin, v);
   }
 }
 
@@ -236,6 +262,14 @@ void divide(float* out, float sum, std::size_t n) {
   }
 }
 
+// Zen 5 reads 1.06 to 1.67 times as fast if rows are prefetched into the first-level cache, an
+// Emerald Rapids Xeon up to 1.2 times as fast if into the second. Bits do not depend on it.
+template <Storage storage>
+void attend_from(const AttendJob& job) {
+  __builtin_cpu_is("amd") ? attend_as<storage, _MM_HINT_T0>(job)
+                          : attend_as<storage, _MM_HINT_T1>(job);
+}
+
 void attend(const AttendJob& job) {
   const std::size_t dim = job.keys.dim;
   std::memset(job.out, 0, job.vectors * dim * sizeof(float));
@@ -244,13 +278,13 @@ void attend(const AttendJob& job) {
     job.state[v * attend_state + 16] = -std::numeric_limits<float>::infinity();
   }
   if (job.keys.storage == Storage::f32) {
-    attend_as<Storage::f32>(job);
+    attend_from<Storage::f32>(job);
   } else if (job.keys.storage == Storage::f16) {
-    attend_as<Storage::f16>(job);
+    attend_from<Storage::f16>(job);
   } else if (job.keys.storage == Storage::bf16) {
-    attend_as<Storage::bf16>(job);
+    attend_from<Storage::bf16>(job);
   } else {
-    attend_as<Storage::int8>(job);
+    attend_from<Storage::int8>(job);
   }
   for (std::size_t v = 0; v < job.vectors; ++v) {
     divide(job.out + v * dim, add_lanes(_mm512_loadu_ps(job.state + v * attend_state)), dim);
