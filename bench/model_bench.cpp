@@ -1,7 +1,8 @@
 // The decoder's kernels against the speed of memory: one query's attention over the keys and values
 // of all kv-heads, not in the caches, and the product of one token with a matrix. The counter
-// "of_read" is the share of the rate at which the same bytes are read and tested for zero: the
-// median over pairs that are measured one after the other, in CPU time of this thread. "of_rows" is
+// "of_read" is the share of the rate at which the same bytes are read and tested for zero, in the
+// number of streams that is fastest here: the median over pairs that are measured one after the
+// other, in CPU time of this thread. "of_rows" is
 // the same against reading the rows one by one in the order of their slots.
 #include <benchmark/benchmark.h>
 
@@ -13,6 +14,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/half.h"
 #include "kvcheck/base/random/rng.h"
+#include "kvcheck/bench/readers.h"
 #include "kvcheck/model/kernels/attend_kernels.h"
 #include "kvcheck/model/kernels/model_kernels.h"
 #include "kvcheck/sim/cache/slots.h"
@@ -84,7 +86,7 @@ class Layers {
   // Reads the same bytes and adds them up.
   void read(std::size_t copy) {
     const std::size_t layer = 2 * bytes_ * shape_.kv_heads;
-    bool any = kv::kernels().any_bit(memory_.data() + base_ + copy * layer, layer);
+    bool any = kv::read_fastest(memory_.data() + base_ + copy * layer, layer);
     benchmark::DoNotOptimize(any);
   }
 
@@ -163,6 +165,18 @@ BENCHMARK_CAPTURE(BM_decode, grouped_f32, grouped_f32, false)->Arg(512)->Arg(409
 BENCHMARK_CAPTURE(BM_decode, grouped_f16, grouped_f16, false)->Arg(512)->Arg(4096)->UseManualTime();
 BENCHMARK_CAPTURE(BM_decode, grouped_f16_scattered, grouped_f16, true)->Arg(4096)->UseManualTime();
 
+// The rate at which memory is read, which bounds products of one token.
+void BM_read(benchmark::State& state) {
+  const std::vector<std::byte> memory(std::size_t{512} << 20, std::byte{1});
+  for (auto _ : state) {
+    bool any = kv::read_fastest(memory.data(), memory.size());
+    benchmark::DoNotOptimize(any);
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(memory.size()) * state.iterations());
+}
+
+BENCHMARK(BM_read);
+
 // The product of one token or a chunk with a matrix of 768 x 3072 whose weights are not in the
 // caches.
 void BM_product(benchmark::State& state, kv::Number number) {
@@ -170,7 +184,7 @@ void BM_product(benchmark::State& state, kv::Number number) {
   constexpr std::size_t columns = 768;
   const auto tokens = static_cast<std::size_t>(state.range(0));
   const std::size_t bytes = rows * columns * (number == kv::Number::f32 ? 4 : 2);
-  const std::size_t copies = (std::size_t{128} << 20) / bytes;
+  const std::size_t copies = (std::size_t{512} << 20) / bytes;
   const std::vector<std::byte> weights(bytes * copies);
   const std::vector<float> x(tokens * columns, 0.5F);
   std::vector<float> out(tokens * rows);
@@ -195,7 +209,7 @@ void BM_quantised(benchmark::State& state, kv::model::Quantisation kind) {
   constexpr std::size_t columns = 768;
   const auto tokens = static_cast<std::size_t>(state.range(0));
   const std::size_t bytes = rows * kv::model::code_bytes(kind, columns);
-  const std::size_t copies = (std::size_t{128} << 20) / bytes;
+  const std::size_t copies = (std::size_t{512} << 20) / bytes;
   const std::vector<std::byte> codes(bytes * copies, std::byte{0x35});
   const std::vector<float> scales(rows * kv::model::scales_of_row(kind, columns), 0.01F);
   const std::vector<float> x(tokens * columns, 0.5F);
