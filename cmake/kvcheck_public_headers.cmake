@@ -117,6 +117,7 @@ set(KVCHECK_PUBLIC_HEADERS
   sim/spec/presets.h
   sim/spec/settings.h
   sim/spec/spec.h
+  traces/layer_rules.h
   traces/rope_layout.h
   traces/trace.h
   traces/verify.h

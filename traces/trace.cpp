@@ -10,6 +10,11 @@ std::size_t TensorView::numbers() const {
   return shape.empty() ? 0 : count;
 }
 
+LayerRules rules_of(const TraceInfo& info, std::size_t index) {
+  if (info.rules.empty()) return {.layout = info.rope.layout};
+  return info.rules[index];
+}
+
 std::string_view policy_recorded(const TraceInfo& info) {
   constexpr std::string_view closed = "closed: ";
   const std::string_view loop = info.loop;

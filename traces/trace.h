@@ -21,19 +21,20 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/marks.h"
+#include "kvcheck/traces/layer_rules.h"
 #include "kvcheck/traces/rope_layout.h"
 
 namespace kv {
 
 enum class TraceKind {
   attention,  // rows of probabilities
-  qkv,        // queries and keys before rotation, values
+  qkv,        // queries, keys and values
 };
 
 struct Rope {
   RopeLayout layout = RopeLayout::none;
   std::size_t dims = 0;  // how many leading dimensions of a head rotate; even, <= head_dim
-  double theta = 10000;  // the base: pair i rotates by position * theta^(-2i/dims)
+  double theta = 10000;  // the base: pair i rotates by position * theta^(-2i/dims); 0: none stated
 
   bool operator==(const Rope&) const = default;
 };
@@ -66,7 +67,13 @@ struct TraceInfo {
   std::size_t head_dim = 0;         // 0 when unknown (attention dumps)
   std::vector<std::size_t> layers;  // the model's numbers of the recorded layers, increasing
   std::size_t trained_context = 0;  // 0 when unknown
-  Rope rope;
+  std::size_t model_layers = 0;     // how many layers the model has; 0 when unknown
+  Rope rope;  // of the layers that rotate and have no frequencies of their own
+  std::vector<LayerRules> rules{};  // per recorded layer; empty: see rules_of()
+  // Whether q and k were recorded after their rotation. Readers take it back where they need to.
+  bool rope_applied = false;
+  // Of attention rows: whether each has a sink that is no token, so that it may sum to less than 1.
+  bool learned_sinks = false;
   Marks marks{};                // where the prompt and the question end
   Number number = Number::f32;  // how the numbers are stored
   std::uint64_t checksum = 0;   // XXH3-64 of the file's bytes, or of the generator's spec
@@ -81,6 +88,15 @@ inline std::size_t query_heads_per_kv_head(const TraceInfo& info) {
 // The kv-head that a query head reads: heads of one kv-head are neighbours.
 inline std::size_t kv_head_of(const TraceInfo& info, std::size_t query_head) {
   return query_head / query_heads_per_kv_head(info);
+}
+
+// What the layer with an index into info.layers does. Without rules all layers rotate by info.rope
+// and do nothing else.
+LayerRules rules_of(const TraceInfo& info, std::size_t index);
+
+// Whether the tensors of that layer hold keys and queries that are rotated.
+inline bool holds_rotated(const TraceInfo& info, const LayerRules& rules) {
+  return info.rope_applied && rules.layout != RopeLayout::none;
 }
 
 // The spec under which a trace was recorded; empty if nothing was evicted.
@@ -98,9 +114,10 @@ class Trace {
  public:
   struct Layer {
     TensorView attention;  // [query_heads, tokens, tokens] when kind is attention
-    TensorView q;          // [query_heads, tokens, head_dim], before rotation, when kind is qkv
-    TensorView k;          // [kv_heads, tokens, head_dim], before rotation
-    TensorView v;          // [kv_heads, tokens, head_dim]
+    // When kind is qkv; q and k are before rotation unless info.rope_applied.
+    TensorView q;  // [query_heads, tokens, head_dim]
+    TensorView k;  // [kv_heads, tokens, head_dim]
+    TensorView v;  // [kv_heads, tokens, head_dim]
   };
 
   // `owner` keeps alive the bytes that the views point into (a mapped file, decompressed arrays).

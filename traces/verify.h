@@ -12,7 +12,7 @@ namespace kv {
 struct VerifyResult {
   std::uint64_t numbers = 0;   // that were checked
   std::uint64_t rows = 0;      // attention rows; 0 for kind qkv
-  double worst_row = 0;        // the largest |sum - 1| of a row
+  double worst_row = 0;        // the largest |sum - 1| of a row; of rows with a sink, sum - 1
   double worst_tolerance = 0;  // row_tolerance of that row
   float smallest = 0;          // of all numbers
   float largest = 0;
@@ -31,7 +31,8 @@ struct VerifyResult {
 double row_tolerance(Number number, std::size_t n);
 
 // Checks every number: all are finite; token ids are not negative; attention is not negative, is 0
-// above the diagonal (key > query), and its rows sum to 1 within row_tolerance. The error names the
+// above the diagonal (key > query), and its rows sum to 1 within row_tolerance, or to no more if
+// they have learned sinks. The error names the
 // first wrong place (layer, head, query and key), what was found there and what was expected.
 Result<VerifyResult> verify(const Trace& trace);
 

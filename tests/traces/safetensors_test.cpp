@@ -99,8 +99,8 @@ TEST(Safetensors, RefusesBadFields) {
               HasSubstr("tensor 't' has no 'dtype'"));
   EXPECT_THAT(refusal_of_header(one(R"("dtype":"U8","shape":[8],"offsets":[0,8])")),
               HasSubstr("has a field 'offsets'"));
-  EXPECT_THAT(refusal_of_header(one(R"("dtype":"F64","shape":[1],"data_offsets":[0,8])")),
-              HasSubstr("has dtype 'F64'; expected U8, I32"));
+  EXPECT_THAT(refusal_of_header(one(R"("dtype":"F128","shape":[1],"data_offsets":[0,8])")),
+              HasSubstr("has dtype 'F128'; expected U8, I32"));
   EXPECT_THAT(refusal_of_header(one(R"("dtype":["U8"])")), HasSubstr("is a list; expected"));
   EXPECT_THAT(refusal_of_header(one(R"("dtype":"U8","shape":8)")), HasSubstr("is the number 8"));
 }

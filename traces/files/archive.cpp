@@ -39,12 +39,20 @@ Result<Archive> open_archive(std::span<const std::byte> bytes) {
 }
 
 // The index of the member to read. A single array is read under any name, because numpy.savez names
-// an unnamed array arr_0; the number of kv-heads may be beside it.
+// an unnamed array arr_0; what is said of it may be beside it.
 Result<zip_uint64_t> select(zip_t* archive) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   if (count == 1) return zip_uint64_t{0};
-  const zip_int64_t kv_heads = zip_name_locate(archive, "kv_heads.npy", 0);
-  if (count == 2 && kv_heads >= 0) return static_cast<zip_uint64_t>(1 - kv_heads);
+  // With n members beside it, a single array has the index that is missing in their sum.
+  zip_int64_t missing = count * (count - 1) / 2;
+  zip_int64_t beside = 0;
+  for (const char* const name : {"kv_heads.npy", "learned_sinks.npy"}) {
+    const zip_int64_t at = zip_name_locate(archive, name, 0);
+    if (at < 0) continue;
+    missing -= at;
+    ++beside;
+  }
+  if (count <= 3 && beside == count - 1) return static_cast<zip_uint64_t>(missing);
   std::string names;
   for (zip_uint64_t i = 0; std::cmp_less(i, count); ++i) {
     const char* const name = zip_get_name(archive, i, 0);

@@ -20,8 +20,8 @@ bool is_zip(std::span<const std::byte> bytes);
 inline constexpr std::uint64_t archive_member_limit = std::uint64_t{4} << 30;
 
 // Reads one member of a mapped archive from its first byte to its last. open() selects the one
-// named attention.npy, or the only one beside kv_heads.npy. Messages name the member but not the
-// file.
+// named attention.npy, or the only one beside kv_heads.npy and learned_sinks.npy. Messages name the
+// member but not the file.
 class ArchiveMember {
  public:
   // `bytes` must outlive the result.

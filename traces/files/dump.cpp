@@ -61,7 +61,7 @@ Result<std::size_t> kv_heads_of(std::size_t heads, std::size_t given, std::size_
 
 Trace trace_of(const NpyHeader& header,
                DumpNumbers numbers,
-               std::size_t kv_heads,
+               const DumpOptions& known,
                TraceOrigin origin) {
   const bool layered = header.shape.size() == 4;
   const std::vector<std::size_t> shape(header.shape.begin() + (layered ? 1 : 0),
@@ -70,7 +70,8 @@ Trace trace_of(const NpyHeader& header,
   info.name = std::move(origin.name);
   info.number = numbers.number;
   info.query_heads = shape[0];
-  info.kv_heads = kv_heads;
+  info.kv_heads = known.kv_heads;
+  info.learned_sinks = known.learned_sinks;
   info.tokens = shape[1];
   std::vector<Trace::Layer> layers(layered ? header.shape[0] : 1);
   const std::byte* data = numbers.data;
@@ -82,11 +83,14 @@ Trace trace_of(const NpyHeader& header,
   return Trace(std::move(info), std::move(layers), {}, std::move(numbers.owner));
 }
 
-// The number in the member kv_heads.npy, an integer that numpy.savez writes; 0 without the member.
-Result<std::size_t> stored_kv_heads(std::span<const std::byte> bytes) {
-  Result<std::optional<ArchiveMember>> found = ArchiveMember::open_named(bytes, "kv_heads.npy");
+// The number in that member, an integer that numpy.savez writes; nothing without the member.
+Result<std::optional<std::size_t>> stored_number(std::span<const std::byte> bytes,
+                                                 const std::string& name,
+                                                 std::size_t least,
+                                                 std::size_t most) {
+  Result<std::optional<ArchiveMember>> found = ArchiveMember::open_named(bytes, name);
   if (!found) return found.error();
-  if (!*found) return std::size_t{0};
+  if (!*found) return std::optional<std::size_t>();
   ArchiveMember& member = **found;
   DumpBytes content(
       static_cast<std::size_t>(std::min<std::uint64_t>(member.size(), npy_header_limit + 64)));
@@ -95,22 +99,32 @@ Result<std::size_t> stored_kv_heads(std::span<const std::byte> bytes) {
   content.resize(count.value());
   const Result<std::uint64_t> number = parse_npy_count(content);
   if (!number)
-    return Error{number.error().kind, "member 'kv_heads.npy': " + number.error().message};
-  if (*number >= 1 && *number <= largest_dimension) return static_cast<std::size_t>(*number);
-  return malformed("member 'kv_heads.npy' holds " + std::to_string(*number) + "; expected 1 to " +
-                   std::to_string(largest_dimension));
+    return Error{number.error().kind, "member '" + name + "': " + number.error().message};
+  if (*number >= least && *number <= most) return std::optional(static_cast<std::size_t>(*number));
+  return malformed("member '" + name + "' holds " + std::to_string(*number) + "; expected " +
+                   std::to_string(least) + " to " + std::to_string(most));
+}
+
+// What an archive says beside its array.
+Result<DumpOptions> stored_options(std::span<const std::byte> bytes) {
+  const auto kv_heads = stored_number(bytes, "kv_heads.npy", 1, largest_dimension);
+  if (!kv_heads) return kv_heads.error();
+  const auto sinks = stored_number(bytes, "learned_sinks.npy", 0, 1);
+  if (!sinks) return sinks.error();
+  return DumpOptions{kv_heads->value_or(0), sinks->value_or(0) == 1};
 }
 
 Result<Dump> dump_of(const NpyHeader& header,
                      DumpNumbers numbers,
-                     std::size_t stored,
+                     const DumpOptions& stored,
                      const DumpOptions& options,
                      TraceOrigin origin) {
   const std::size_t heads = header.shape[header.shape.size() - 3];
-  const auto kv_heads = kv_heads_of(heads, options.kv_heads, stored);
+  const auto kv_heads = kv_heads_of(heads, options.kv_heads, stored.kv_heads);
   if (!kv_heads) return kv_heads.error();
-  return Dump{trace_of(header, std::move(numbers), *kv_heads, std::move(origin)),
-              options.kv_heads > 0 || stored > 0};
+  const DumpOptions known{*kv_heads, options.learned_sinks || stored.learned_sinks};
+  return Dump{trace_of(header, std::move(numbers), known, std::move(origin)),
+              options.kv_heads > 0 || stored.kv_heads > 0};
 }
 
 }  // namespace
@@ -129,13 +143,13 @@ Result<Dump> read_npy_dump(std::span<const std::byte> bytes,
   if (auto right = check_shape(header.shape); !right) return right.error();
   auto numbers = mapped_numbers(header, bytes.subspan(header.data_offset), origin.file);
   if (!numbers) return numbers.error();
-  return dump_of(header, *std::move(numbers), 0, options, std::move(origin));
+  return dump_of(header, *std::move(numbers), {}, options, std::move(origin));
 }
 
 Result<Dump> read_npz_dump(std::span<const std::byte> bytes,
                            const DumpOptions& options,
                            TraceOrigin origin) {
-  const Result<std::size_t> stored = stored_kv_heads(bytes);
+  const Result<DumpOptions> stored = stored_options(bytes);
   if (!stored) return stored.error();
   Result<std::optional<DumpArray>> steps = read_npz_steps(bytes);
   if (!steps) return steps.error();

@@ -16,6 +16,8 @@ namespace kv {
 // What the caller knows of a dump.
 struct DumpOptions {
   std::size_t kv_heads = 0;  // shared by the query heads, which it divides; 0: not known
+  // Whether rows have a sink that is no token, so that they may sum to less than 1.
+  bool learned_sinks = false;
 };
 
 struct Dump {
@@ -32,13 +34,13 @@ Result<Dump> read_npy_dump(std::span<const std::byte> bytes,
                            TraceOrigin origin);
 
 // A mapped .npz file, whose arrays are decompressed into memory: one array, or one for each step of
-// a generation, and the number of kv-heads.
+// a generation, beside them the number of kv-heads and whether there are learned sinks (0 or 1).
 Result<Dump> read_npz_dump(std::span<const std::byte> bytes,
                            const DumpOptions& options,
                            TraceOrigin origin);
 
-// open_trace() for a file that may be a dump. A safetensors trace gives its own number of kv-heads;
-// another one in `options` is an error.
+// open_trace() for a file that may be a dump. A safetensors trace says itself what `options` say;
+// something else in these is an error.
 Result<Dump> open_dump(const std::string& path,
                        const DumpOptions& options,
                        const std::function<void(double share)>& progress = {});

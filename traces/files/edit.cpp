@@ -92,6 +92,26 @@ Transcript first_of(const Transcript& whole, std::size_t whole_tokens, std::size
   return kept;
 }
 
+// The rules of the kept layers and heads.
+std::vector<LayerRules> kept_rules(const TraceInfo& info,
+                                   const std::vector<std::size_t>& layers,
+                                   const Selection& selection) {
+  std::vector<LayerRules> kept;
+  for (std::size_t i = 0; i < info.rules.size(); ++i) {
+    if (!std::ranges::binary_search(layers, info.layers[i])) continue;
+    LayerRules& rules = kept.emplace_back(info.rules[i]);
+    if (!selection.heads) continue;
+    for (std::vector<float>* const table : {&rules.sinks, &rules.slopes}) {
+      std::vector<float> of_heads;
+      for (const std::size_t head : *selection.heads) {
+        if (!table->empty()) of_heads.push_back((*table)[head]);
+      }
+      *table = std::move(of_heads);
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
 Result<TraceInfo> select(const TraceInfo& info, const Selection& selection) {
@@ -110,6 +130,9 @@ Result<TraceInfo> select(const TraceInfo& info, const Selection& selection) {
     kept.query_heads = selection.heads->size();
     kept.kv_heads = groups.value().size();
   }
+  kept.rules = kept_rules(info, kept.layers, selection);
+  const auto rotates = [](const LayerRules& rules) { return rules.layout != RopeLayout::none; };
+  if (!kept.rules.empty() && std::ranges::none_of(kept.rules, rotates)) kept.rope_applied = false;
   if (selection.tokens) {
     if (*selection.tokens == 0 || *selection.tokens > info.tokens) {
       return usage_error("cannot keep " + std::to_string(*selection.tokens) +

@@ -30,6 +30,11 @@ Result<Dump> read_any(std::span<const std::byte> bytes,
   if (!file) return file.error();
   Result<Trace> trace = read_schema(*file, std::move(origin));
   if (!trace) return trace.error();
+  if (options.learned_sinks && !trace->info().learned_sinks) {
+    return malformed(
+        "the trace does not say 'learned_sinks', but they are given; expected them for "
+        "an attention dump");
+  }
   if (options.kv_heads == 0 || options.kv_heads == trace->info().kv_heads) {
     return Dump{*std::move(trace), true};
   }

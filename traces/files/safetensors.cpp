@@ -24,7 +24,7 @@ constexpr std::array dtypes{
     DtypeRow{Dtype::boolean, "BOOL", 1}, DtypeRow{Dtype::u8, "U8", 1},
     DtypeRow{Dtype::i32, "I32", 4},      DtypeRow{Dtype::i64, "I64", 8},
     DtypeRow{Dtype::f16, "F16", 2},      DtypeRow{Dtype::bf16, "BF16", 2},
-    DtypeRow{Dtype::f32, "F32", 4},
+    DtypeRow{Dtype::f32, "F32", 4},      DtypeRow{Dtype::f64, "F64", 8},
 };
 
 const DtypeRow& row_of(Dtype dtype) {
@@ -64,7 +64,7 @@ Result<SafetensorsTensor> check_entry(const SafetensorsEntry& entry,
   const auto* const row = std::ranges::find(dtypes, entry.dtype, &DtypeRow::name);
   if (row == dtypes.end()) {
     return malformed(tensor + " has dtype " + shown(entry.dtype) +
-                     "; expected U8, I32, I64, F16, BF16, F32 or BOOL");
+                     "; expected U8, I32, I64, F16, BF16, F32, F64 or BOOL");
   }
   std::uint64_t size = 0;
   if (!product(entry.shape, size) ||

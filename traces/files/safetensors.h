@@ -17,7 +17,7 @@ namespace kv {
 
 // The element types that traces use, and booleans, which some model files contain as masks. A file
 // with any other type is refused.
-enum class Dtype { boolean, u8, i32, i64, f16, bf16, f32 };
+enum class Dtype { boolean, u8, i32, i64, f16, bf16, f32, f64 };
 
 // The name of the type in a header: "U8", "I32", ...
 std::string_view dtype_name(Dtype dtype);

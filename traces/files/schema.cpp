@@ -5,21 +5,25 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "kvcheck/base/text/describe.h"
+#include "kvcheck/traces/files/layer_tables.h"
 #include "kvcheck/traces/files/transcript.h"
 #include "kvcheck/traces/metadata.h"
 
 namespace kv {
 namespace {
 
-enum Part : std::size_t { attention, q, k, v };
+enum Part : std::size_t { attention, q, k, v, frequencies, sinks, slopes };
 
-constexpr std::array<std::string_view, 4> part_names{"attention", "q", "k", "v"};
+constexpr std::array<std::string_view, 7> part_names{"attention",   "q",     "k",     "v",
+                                                     "frequencies", "sinks", "slopes"};
+constexpr std::size_t number_parts = 4;  // the first, which hold what was recorded
 
 // The tensors of one layer, by Part; null where missing.
-using Parts = std::array<const SafetensorsTensor*, 4>;
+using Parts = std::array<const SafetensorsTensor*, part_names.size()>;
 using Layers = std::map<std::size_t, Parts>;
 
 std::string layer_tensor(std::size_t layer, Part part) {
@@ -38,25 +42,35 @@ std::optional<std::pair<std::size_t, Part>> layer_and_part(std::string_view name
   if (status != std::errc() || digits != std::to_string(layer).size()) return {};
   if (layer > largest_dimension) return {};
   name.remove_prefix(digits);
-  for (const Part part : {attention, q, k, v}) {
-    if (name.starts_with('.') && name.substr(1) == part_names[part]) return {{layer, part}};
+  for (std::size_t part = 0; part < part_names.size(); ++part) {
+    if (!name.starts_with('.') || name.substr(1) != part_names[part]) continue;
+    return {{layer, static_cast<Part>(part)}};
   }
   return {};
 }
 
+// Whether a trace of that kind and version may have such a tensor.
+bool belongs(Part part, TraceKind kind, int version) {
+  if (part >= number_parts && version == 1) return false;
+  return (part == attention) == (kind == TraceKind::attention);
+}
+
 // Groups the tensors by layer. An unknown name is an error: ignoring a misspelt one would lose its
 // numbers without a message.
-Result<Layers> sort_tensors(const Safetensors& file, TraceKind kind) {
+Result<Layers> sort_tensors(const Safetensors& file, const TraceMetadata& metadata) {
+  const TraceKind kind = metadata.info.kind;
   Layers layers;
   for (const SafetensorsTensor& tensor : file.tensors) {
     if (is_transcript_tensor(tensor.name)) continue;
     const auto place = layer_and_part(tensor.name);
-    if (!place || (place->second == attention) != (kind == TraceKind::attention)) {
+    if (!place || !belongs(place->second, kind, metadata.version)) {
+      const std::string more =
+          metadata.version == 1 ? "" : ", and .frequencies, .sinks and .slopes,";
       return malformed("unexpected tensor " + shown(tensor.name) +
                        "; expected tokens, text, text_ends, nll and " +
                        (kind == TraceKind::attention
                             ? "layers.N.attention in a trace of kind attention"
-                            : "layers.N.q, .k and .v in a trace of kind qkv"));
+                            : "layers.N.q, .k and .v" + more + " in a trace of kind qkv"));
     }
     layers[place->first][place->second] = &tensor;
   }
@@ -78,7 +92,7 @@ Result<Layers> sort_tensors(const Safetensors& file, TraceKind kind) {
 Result<void> complete_sizes(TraceInfo& info, const Parts& first) {
   const bool rows = info.kind == TraceKind::attention;
   const SafetensorsTensor& queries = *first[rows ? attention : q];
-  for (const SafetensorsTensor* tensor : first) {
+  for (const SafetensorsTensor* tensor : std::span(first).first(number_parts)) {
     if (tensor == nullptr || tensor->shape.size() == 3) continue;
     return malformed("tensor " + shown(tensor->name) + " has shape " + shown_shape(tensor->shape) +
                      "; expected " + (rows ? "[heads, queries, keys]" : "[heads, tokens, dims]"));
@@ -151,7 +165,7 @@ Result<Trace::Layer> view_layer(const TraceInfo& info, const Parts& parts, Dtype
   Trace::Layer layer;
   const std::array views{&layer.attention, &layer.q, &layer.k, &layer.v};
   const std::array shapes{&square, &queries, &keys, &keys};
-  for (std::size_t part = 0; part < parts.size(); ++part) {
+  for (std::size_t part = 0; part < number_parts; ++part) {
     if (parts[part] == nullptr) continue;
     Result<TensorView> view = view_of(*parts[part], dtype, *shapes[part]);
     if (!view) return view.error();
@@ -160,18 +174,31 @@ Result<Trace::Layer> view_layer(const TraceInfo& info, const Parts& parts, Dtype
   return layer;
 }
 
+// What the layers do: the metadata, and the tensors beside those of the numbers.
+Result<void> read_rules(const Layers& layers, TraceMetadata& metadata) {
+  if (auto spread = spread_rules(metadata, layers.size()); !spread) return spread;
+  if (metadata.info.rules.empty()) return {};
+  auto rules = metadata.info.rules.begin();
+  for (const auto& [number, parts] : layers) {
+    auto read = read_layer_tables(parts[frequencies], parts[sinks], parts[slopes], *rules++);
+    if (!read) return read;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Trace> read_schema(const Safetensors& file, TraceOrigin origin) {
   Result<TraceMetadata> metadata = read_trace_metadata(file.metadata);
   if (!metadata) return metadata.error();
-  auto [info, layer_count] = std::move(metadata).value();
-  const Result<Layers> parts = sort_tensors(file, info.kind);
+  const Result<Layers> parts = sort_tensors(file, *metadata);
   if (!parts) return parts.error();
-  if (layer_count != 0 && layer_count != parts->size()) {
-    return malformed("__metadata__: layers is " + std::to_string(layer_count) +
+  if (metadata->layer_count != 0 && metadata->layer_count != parts->size()) {
+    return malformed("__metadata__: layers is " + std::to_string(metadata->layer_count) +
                      ", but the tensors are those of " + std::to_string(parts->size()));
   }
+  if (auto read = read_rules(*parts, *metadata); !read) return read.error();
+  TraceInfo info = std::move(metadata->info);
   const Parts& first = parts->begin()->second;
   if (auto sizes = complete_sizes(info, first); !sizes) return sizes.error();
   if (auto sizes = check_sizes(info); !sizes) return sizes.error();
@@ -184,6 +211,7 @@ Result<Trace> read_schema(const Safetensors& file, TraceOrigin origin) {
     layers.push_back(std::move(*layer));
     info.layers.push_back(number);
   }
+  if (auto right = finish_rules(info); !right) return right.error();
   Result<TranscriptTensors> beside = read_transcript(file, info.tokens);
   if (!beside) return beside.error();
   auto [token_ids, transcript] = std::move(beside).value();

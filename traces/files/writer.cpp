@@ -90,6 +90,38 @@ void check_requirements(const TraceInfo& info) {
   KV_CHECK(info.head_dim == 0 || info.rope.layout == RopeLayout::none ||
            info.rope.dims <= info.head_dim);
   KV_CHECK(std::ranges::is_sorted(info.layers, std::less_equal{}));
+  KV_CHECK(info.rules.empty() || info.rules.size() == info.layers.size());
+}
+
+// A tensor that is written as it is in memory.
+struct Table {
+  std::string name;
+  Dtype dtype;
+  std::span<const std::byte> bytes;
+};
+
+// What is written before the layers, in an order of falling alignment; empty tables are left out.
+std::vector<Table> tables_of(const TraceInfo& info,
+                             std::span<const std::int32_t> token_ids,
+                             const Transcript& transcript) {
+  std::vector<Table> tables;
+  const auto add = [&](const std::string& name, Dtype dtype, const auto& values) {
+    if (!values.empty()) tables.push_back({name, dtype, std::as_bytes(std::span(values))});
+  };
+  const auto add_of_layers = [&](std::string_view part, Dtype dtype, auto LayerRules::*field) {
+    for (std::size_t i = 0; i < info.rules.size(); ++i) {
+      const std::string layer = "layers." + std::to_string(info.layers[i]) + ".";
+      add(layer + std::string(part), dtype, info.rules[i].*field);
+    }
+  };
+  add("text_ends", Dtype::i64, transcript.text_ends);
+  // In f64, so that the angles of long texts are those that the recorder had.
+  add_of_layers("frequencies", Dtype::f64, &LayerRules::frequencies);
+  add("tokens", Dtype::i32, token_ids);
+  add("nll", Dtype::f32, transcript.nll);
+  add_of_layers("sinks", Dtype::f32, &LayerRules::sinks);
+  add_of_layers("slopes", Dtype::f32, &LayerRules::slopes);
+  return tables;
 }
 
 void put(std::vector<std::byte>& bytes, Number number, float value) {
@@ -138,10 +170,10 @@ Result<TraceWriter> TraceWriter::create(const std::string& path,
   KV_CHECK(fits(transcript.nll.size()));
 
   HeaderText header(info);
-  const std::vector<std::size_t> per_token{info.tokens};
-  if (!transcript.text_ends.empty()) header.add("text_ends", Dtype::i64, per_token);
-  if (!token_ids.empty()) header.add("tokens", Dtype::i32, per_token);
-  if (!transcript.nll.empty()) header.add("nll", Dtype::f32, per_token);
+  const std::vector<Table> tables = tables_of(info, token_ids, transcript);
+  for (const Table& table : tables) {
+    header.add(table.name, table.dtype, {table.bytes.size() / dtype_bytes(table.dtype)});
+  }
   for (const std::size_t layer : info.layers) {
     for (const Part& part : parts_of(info)) {
       header.add("layers." + std::to_string(layer) + "." + std::string(part.name),
@@ -160,9 +192,8 @@ Result<TraceWriter> TraceWriter::create(const std::string& path,
   if (!file) return file.error();
   TraceWriter writer(std::move(file).value(), info, transcript.text);
   if (auto done = writer.file_.write(begin); !done) return done.error();
-  for (const auto bytes : {std::as_bytes(std::span(transcript.text_ends)), std::as_bytes(token_ids),
-                           std::as_bytes(std::span(transcript.nll))}) {
-    if (auto done = writer.file_.write(bytes); !done) return done.error();
+  for (const Table& table : tables) {
+    if (auto done = writer.file_.write(table.bytes); !done) return done.error();
   }
   return writer;
 }
