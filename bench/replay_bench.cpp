@@ -62,7 +62,7 @@ void BM_rows(benchmark::State& state, const kv::Trace& (*trace)(), std::size_t t
       for (std::size_t head = 0; head < shape.heads; ++head) {
         std::shared_ptr<const kv::KeyValues> shared;
         if (has_keys) {
-          shared = std::make_shared<kv::KeyValues>(trace().layer(layer), head, rope);
+          shared = std::make_shared<kv::KeyValues>(trace(), layer, head, rope);
         }
         kv::DenseRows rows(trace(), layer, head, top_k, shared, rope);
         for (std::size_t query = 0; query < info.tokens; ++query) {

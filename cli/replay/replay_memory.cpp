@@ -6,6 +6,7 @@
 
 #include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/replay/source.h"
+#include "kvcheck/sim/replay/trace_rotations.h"
 
 namespace kv::cli {
 namespace {
@@ -81,7 +82,9 @@ Bytes bytes_of(const TraceInfo& info, std::span<const Cell> cells, const ReplayO
   bytes.caches = std::min(4 * running, tasks) * bytes.caches / shares + running * of_thread;
   const std::uint64_t vectors = 4 * tokens * info.head_dim;
   bytes.rows = running * (groups.heads * (24 * tokens + vectors) + groups.kv_heads * 3 * vectors);
-  if (info.kind == TraceKind::qkv) bytes.rows += 8 * tokens * info.rope.dims;
+  if (info.kind == TraceKind::qkv) {
+    bytes.rows += 8 * tokens * info.rope.dims * different_rotations(info);
+  }
   // A triangle of doubles, and the search's own marks.
   if (options.oracle && tokens <= options.oracle_tokens) {
     bytes.oracle = std::min(threads, heads) * (4 * tokens * (tokens + 1) + 256 * tokens);

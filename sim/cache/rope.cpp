@@ -76,4 +76,15 @@ void RopeTable::rotate(const float* in, std::size_t head_dim, Position position,
   rotate_pairs(rope_, {cosines_.data() + at, pairs_}, sines_.data() + at, in, head_dim, out);
 }
 
+void RopeTable::rotate_back(const float* in,
+                            std::size_t head_dim,
+                            Position position,
+                            float* out) const {
+  KV_CHECK(pairs_ == 0 || position * pairs_ < cosines_.size());
+  const std::size_t at = pairs_ == 0 ? 0 : position * pairs_;
+  std::vector<float> sines(sines_.data() + at, sines_.data() + at + pairs_);
+  for (float& sine : sines) sine = -sine;
+  rotate_pairs(rope_, {cosines_.data() + at, pairs_}, sines.data(), in, head_dim, out);
+}
+
 }  // namespace kv

@@ -48,6 +48,9 @@ class RopeTable {
   // rotation (RopeLayout::none) it copies. Requires position < positions.
   void rotate(const float* in, std::size_t head_dim, Position position, float* out) const;
 
+  // The same backwards, from `position`.
+  void rotate_back(const float* in, std::size_t head_dim, Position position, float* out) const;
+
  private:
   Rope rope_;
   std::size_t pairs_;

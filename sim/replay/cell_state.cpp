@@ -58,7 +58,7 @@ void CellState::add_units(const CellInputs& inputs) {
                   stream_of_unit(info_, first, spec_.unit));
     const Spec own = unit_spec(spec_, grid_of(info_), place_in_grid(info_, first));
     UnitCache cache(own, std::make_unique<CounterDraws>(rng));
-    cache.rotate_by(&inputs.rotation);
+    cache.rotate_by(&inputs.rotations.shown(first.layer));
     for (const std::size_t lane : shape.lanes) unit_of_lane_[lane] = units_.size();
     units_.emplace_back(std::move(shape), std::move(cache), info_.tokens, spec_.positions);
     units_.back().view.selected = own.selects();

@@ -19,6 +19,7 @@
 #include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/seen_rows.h"
+#include "kvcheck/sim/replay/trace_rotations.h"
 
 namespace kv {
 
@@ -81,7 +82,7 @@ struct CellInputs {
   const std::vector<Lane>& lanes;
   const Cell& cell;
   std::span<const TokenClass> classes;  // the tokens'; empty if the policy does not ask for them
-  const Rotation& rotation;             // how positions rotate vectors
+  const TraceRotations& rotations;      // how positions rotate vectors
   std::size_t series_width = 1;         // queries per SeriesPoint
   std::size_t residencies = 0;          // the number of first units whose residency is recorded
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/kernels/kernels.h"
@@ -35,9 +36,20 @@ void prefetch(const std::byte* bytes, std::size_t size) {
 
 }  // namespace
 
-KeyValues::KeyValues(const Trace::Layer& layer, std::size_t kv_head, const RopeTable& rope)
-    : dim_(layer.k.shape[2]), values_(widen_head(layer.v, kv_head)) {
-  const std::vector<float> raw = widen_head(layer.k, kv_head);
+KeyValues::KeyValues(const Trace& trace,
+                     std::size_t layer,
+                     std::size_t kv_head,
+                     const RopeTable& rope)
+    : dim_(trace.info().head_dim), values_(widen_head(trace.layer(layer).v, kv_head)) {
+  std::vector<float> raw = widen_head(trace.layer(layer).k, kv_head);
+  if (holds_rotated(trace.info(), rules_of(trace.info(), layer))) {
+    const HeadLogits rules(trace.info(), layer, 0);
+    for (std::size_t at = 0; at < raw.size(); at += dim_) {
+      rules.unscale_rotated(std::span(raw).subspan(at, dim_));
+    }
+    keys_ = std::move(raw);
+    return;
+  }
   keys_.resize(raw.size());
   for (std::size_t at = 0; at < raw.size(); at += dim_) {
     rope.rotate(raw.data() + at, dim_, static_cast<Position>(at / dim_), keys_.data() + at);
@@ -60,11 +72,28 @@ DenseRows::DenseRows(const Trace& trace,
   if (trace.info().kind == TraceKind::attention) return;
   KV_CHECK(shared_ != nullptr);
   const std::size_t dim = shared_->dim();
-  logit_scale_ = 1.0F / std::sqrt(static_cast<float>(dim));
-  queries_ = widen_head(trace.layer(layer).q, head);
+  rotated_in_trace_ = holds_rotated(trace.info(), rules_of(trace.info(), layer));
+  head_logits_.emplace(trace.info(), layer, head);
+  open_queries();
   rotated_.resize(dim);
   logits_.resize(trace.info().tokens);
   output_.resize(dim);
+}
+
+void DenseRows::open_queries() {
+  const std::size_t dim = shared_->dim();
+  queries_ = widen_head(trace_.layer(layer_).q, head_);
+  for (std::size_t at = 0; at < queries_.size(); at += dim) {
+    const std::span<float> query = std::span(queries_).subspan(at, dim);
+    head_logits_->scale_query(query);
+    if (rotated_in_trace_) head_logits_->unscale_rotated(query);
+  }
+  if (!rotated_in_trace_) return;
+  stored_ = queries_;
+  for (std::size_t at = 0; at < queries_.size(); at += dim) {
+    rope_.rotate_back(stored_.data() + at, dim, static_cast<Position>(at / dim),
+                      queries_.data() + at);
+  }
 }
 
 Error DenseRows::bad_row(Position query, const std::string& what) const {
@@ -105,11 +134,7 @@ Result<void> DenseRows::read_row(Position query) {
   }
 
   const float sum = kernel.sum(mass_.data(), n);
-  // Negated, so that a NaN is an error too.
-  if (!(std::abs(sum - 1.0F) <= row_tolerance(tensor.number, n))) {
-    return bad_row(query,
-                   "the weights up to the diagonal sum to " + number_text(sum) + "; expected 1");
-  }
+  if (Result<void> right = check_sum(query, sum); !right) return right;
   // A sign bit may be that of -0, so the value decides.
   if (kernel.any_sign(mass_.data(), n)) {
     const std::size_t least = kernel.argmin(mass_.data(), n);
@@ -119,23 +144,64 @@ Result<void> DenseRows::read_row(Position query) {
                                 "; expected none below 0");
     }
   }
-  kernel.scale(mass_.data(), 1.0F / sum, n);
+  if (trace_.info().learned_sinks) keys_ = std::min(static_cast<double>(sum), 1.0);
+  if (sum > 0) {
+    kernel.scale(mass_.data(), 1.0F / sum, n);
+  } else {
+    // All went to the sink, so nothing can be lost: the query keeps its own key.
+    mass_[query] = 1;
+  }
+  return {};
+}
+
+// Negated, so that a NaN is an error too.
+Result<void> DenseRows::check_sum(Position query, float sum) const {
+  const double tolerance = row_tolerance(trace_.info().number, query + std::size_t{1});
+  const bool sinks = trace_.info().learned_sinks;
+  const float off = sinks && sum >= 0 ? std::max(sum - 1.0F, 0.0F) : std::abs(sum - 1.0F);
+  if (off <= tolerance) return {};
+  const std::string found = "the weights up to the diagonal sum to " + number_text(sum);
+  if (sinks) return bad_row(query, found + "; expected 0 to 1");
+  return bad_row(query, found + "; expected 1" +
+                            (sum > 0 && sum < 1 ? ", unless the model has learned sinks, which "
+                                                  "--learned-sinks says of a dump"
+                                                : ""));
+}
+
+// Of the keys that the window shows; the others get hidden_logit.
+Result<void> DenseRows::compute_logits(Position query) {
+  const std::size_t dim = shared_->dim();
+  const std::size_t n = query + std::size_t{1};
+  const std::size_t first = head_logits_->hidden(n);
+  float* const shown = logits_.data() + first;
+  rotated_query(query, query, rotated_.data());
+  kernels().dot_rows(rotated_.data(), shared_->keys() + first * dim, n - first, dim,
+                     head_logits_->scale(), shown);
+  // One sum tests all numbers: a NaN or an infinity cannot vanish in it.
+  if (!std::isfinite(kernels().sum(shown, n - first))) {
+    return bad_row(query, "a product of q and k is not finite");
+  }
+  head_logits_->finish({shown, n - first}, n - first - 1);
+  std::fill_n(logits_.data(), first, hidden_logit);
   return {};
 }
 
 Result<void> DenseRows::compute_row(Position query) {
+  if (Result<void> computed = compute_logits(query); !computed) return computed;
   const std::size_t dim = shared_->dim();
   const std::size_t n = query + std::size_t{1};
+  const std::size_t first = head_logits_->hidden(n);
   const Kernels& kernel = kernels();
-  rotated_query(query, query, rotated_.data());
-  kernel.dot_rows(rotated_.data(), shared_->keys(), n, dim, logit_scale_, logits_.data());
-  // One sum tests all numbers: a NaN or an infinity cannot vanish in it.
-  if (!std::isfinite(kernel.sum(logits_.data(), n))) {
-    return bad_row(query, "a product of q and k is not finite");
+  std::fill_n(mass_.data(), first, 0.0F);
+  float* const mass = mass_.data() + first;
+  std::copy_n(logits_.data() + first, n - first, mass);
+  log_sum_ = kernel.softmax(mass, n - first);
+  kernel.weigh_rows(mass, shared_->values() + first * dim, n - first, dim, output_.data());
+  if (head_logits_->has_sink()) {
+    keys_ = head_logits_->share_of_keys(log_sum_);
+    log_sum_ = head_logits_->with_sink(log_sum_);
+    kernel.scale(output_.data(), static_cast<float>(keys_), dim);
   }
-  std::copy_n(logits_.data(), n, mass_.data());
-  log_sum_ = kernel.softmax(mass_.data(), n);
-  kernel.weigh_rows(mass_.data(), shared_->values(), n, dim, output_.data());
   if (!std::isfinite(kernel.sum(output_.data(), dim))) {
     return bad_row(query, "the attention output is not finite: v has a NaN or an infinity");
   }
@@ -147,8 +213,10 @@ Result<DenseRow> DenseRows::load(Position query) {
   DenseRow row;
   row.query = query;
   row.mass = {mass_.data(), n};
+  keys_ = 1;
   const Result<void> loaded = shared_ == nullptr ? read_row(query) : compute_row(query);
   if (!loaded) return loaded.error();
+  row.keys = keys_;
   if (shared_ != nullptr) {
     row.logits = {logits_.data(), n};
     row.log_sum = log_sum_;
@@ -159,7 +227,9 @@ Result<DenseRow> DenseRows::load(Position query) {
 }
 
 void DenseRows::raw_key(Position position, float* out) const {
-  widen_row(trace_.layer(layer_).k, position, out);
+  if (!rotated_in_trace_) return widen_row(trace_.layer(layer_).k, position, out);
+  const std::size_t dim = shared_->dim();
+  rope_.rotate_back(shared_->keys() + position * dim, dim, position, out);
 }
 
 void DenseRows::raw_value(Position position, float* out) const {
@@ -176,6 +246,10 @@ void DenseRows::widen_row(const TensorView& tensor, Position position, float* ou
 
 void DenseRows::rotated_query(Position query, Position position, float* out) const {
   const std::size_t dim = shared_->dim();
+  if (rotated_in_trace_ && position == query) {
+    std::copy_n(stored_.data() + query * dim, dim, out);
+    return;
+  }
   rope_.rotate(queries_.data() + query * dim, dim, position, out);
 }
 

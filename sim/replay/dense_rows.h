@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/position.h"
 #include "kvcheck/sim/cache/rope.h"
+#include "kvcheck/sim/replay/head_logits.h"
 #include "kvcheck/sim/replay/top_k.h"
 #include "kvcheck/traces/trace.h"
 
@@ -18,17 +20,19 @@ namespace kv {
 // One query's dense attention. The spans are valid until the next row is loaded.
 struct DenseRow {
   Position query = 0;
-  std::span<const float> mass;    // [query + 1], sums to one
+  std::span<const float> mass;    // [query + 1], sums to one: shares of the attention to keys
+  double keys = 1;                // the attention to keys; less than 1 beside a learned sink
   std::span<const Position> top;  // the top_k largest entries, increasing
   std::span<const float> logits;  // [query + 1]; empty without q and k
-  double log_sum = 0;             // of logits: log mass = logit - log_sum
+  double log_sum = 0;             // of logits and the sink: log(mass * keys) = logit - log_sum
   std::span<const float> output;  // [head_dim]; empty without values
 };
 
 // Keys and values of one kv-head as f32, shared by its query heads.
 class KeyValues {
  public:
-  KeyValues(const Trace::Layer& layer, std::size_t kv_head, const RopeTable& rope);
+  // `layer` is an index into trace.info().layers, `rope` the rotation of that layer.
+  KeyValues(const Trace& trace, std::size_t layer, std::size_t kv_head, const RopeTable& rope);
 
   [[nodiscard]] std::size_t dim() const { return dim_; }
 
@@ -45,8 +49,8 @@ class KeyValues {
 // The rows of one query head of one layer.
 class DenseRows {
  public:
-  // `layer` is an index into trace.info().layers. For q/k/v traces `shared` holds the head's keys
-  // and values; for attention traces it is null.
+  // `layer` is an index into trace.info().layers, `rope` the rotation of that layer. For q/k/v
+  // traces `shared` holds the head's keys and values; for attention traces it is null.
   DenseRows(const Trace& trace,
             std::size_t layer,
             std::size_t head,
@@ -54,15 +58,17 @@ class DenseRows {
             std::shared_ptr<const KeyValues> shared,
             const RopeTable& rope);
 
-  // The row of `query`. An error names the layer, head and row of a sum that is not one, a negative
-  // entry, a NaN, or mass above the diagonal. Cost: O(query) for attention, O(query * head_dim) for
+  // The row of `query`. An error names the layer, head and row of a sum that is not one (or above
+  // one, beside a learned sink), a negative entry, a NaN, or mass above the diagonal. Cost: O(query) for attention, O(query * head_dim) for
   // q/k/v.
   Result<DenseRow> load(Position query);
 
   // Writes the query's vector, rotated to `position`, to out: [head_dim]. Only for q/k/v traces.
   void rotated_query(Position query, Position position, float* out) const;
 
-  // Vectors as recorded, before rotation: [head_dim]. Only for q/k/v traces.
+  // Vectors before rotation: [head_dim]. Only for q/k/v traces. Queries contain the scale of
+  // attention, as HeadLogits says. The rotation is taken back from vectors that were recorded after
+  // it.
   [[nodiscard]] std::span<const float> raw_query(Position query) const {
     return std::span(queries_).subspan(query * shared_->dim(), shared_->dim());
   }
@@ -72,13 +78,16 @@ class DenseRows {
 
   [[nodiscard]] const KeyValues* key_values() const { return shared_.get(); }
 
-  // 1 / sqrt(head_dim), the scale of dot products.
-  [[nodiscard]] float logit_scale() const { return logit_scale_; }
+  // What makes logits of products of q and k. Only for q/k/v traces.
+  [[nodiscard]] const HeadLogits& head_logits() const { return *head_logits_; }
 
  private:
   [[nodiscard]] Result<void> read_row(Position query);
   [[nodiscard]] Result<void> check_above(Position query, const std::byte* row);
+  [[nodiscard]] Result<void> check_sum(Position query, float sum) const;
   [[nodiscard]] Result<void> compute_row(Position query);
+  [[nodiscard]] Result<void> compute_logits(Position query);
+  void open_queries();
   [[nodiscard]] Error bad_row(Position query, const std::string& what) const;
   void widen_row(const TensorView& tensor, Position position, float* out) const;
 
@@ -87,12 +96,15 @@ class DenseRows {
   std::size_t head_;
   std::shared_ptr<const KeyValues> shared_;
   const RopeTable& rope_;
-  float logit_scale_ = 1;
+  bool rotated_in_trace_ = false;
+  std::optional<HeadLogits> head_logits_;  // of q/k/v traces
   TopK top_k_;
   std::vector<float> queries_;  // [tokens, dim], before rotation
+  std::vector<float> stored_;   // the same after it, if the trace holds them so
   std::vector<float> rotated_;  // [dim]
   std::vector<float> logits_;
   double log_sum_ = 0;
+  double keys_ = 1;
   std::vector<float> mass_;
   std::vector<float> output_;
   std::vector<float> above_;  // scratch

@@ -8,14 +8,15 @@
 namespace kv {
 
 DenseRows open_rows(const Plan& plan, const Lane& lane, std::shared_ptr<const KeyValues> shared) {
-  return {plan.trace, lane.layer, lane.head, plan.options.top_k, std::move(shared), plan.rope};
+  return {plan.trace,         lane.layer,        lane.head,
+          plan.options.top_k, std::move(shared), plan.rotations.table(lane.layer)};
 }
 
 std::shared_ptr<const KeyValues> open_key_values(const Plan& plan, const Lane& lane) {
   const TraceInfo& info = plan.trace.info();
   if (info.kind == TraceKind::attention) return nullptr;
-  return std::make_shared<KeyValues>(plan.trace.layer(lane.layer), kv_head_of(info, lane.head),
-                                     plan.rope);
+  return std::make_shared<KeyValues>(plan.trace, lane.layer, kv_head_of(info, lane.head),
+                                     plan.rotations.table(lane.layer));
 }
 
 std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lanes) {
@@ -100,7 +101,7 @@ std::vector<CellState> states_of(const Plan& plan,
                                    .lanes = task.lanes,
                                    .cell = plan.cells[cell],
                                    .classes = plan.classes,
-                                   .rotation = plan.rotation,
+                                   .rotations = plan.rotations,
                                    .series_width = plan.series_width,
                                    .residencies = plan.keep_residency[cell] ? residencies : 0});
   }

@@ -13,11 +13,10 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/threads/run_tasks.h"
-#include "kvcheck/sim/cache/rope.h"
-#include "kvcheck/sim/cache/rope_rotation.h"
 #include "kvcheck/sim/replay/cell_state.h"
 #include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/replay/trace_rotations.h"
 
 namespace kv {
 
@@ -26,8 +25,7 @@ struct Plan {
   const Trace& trace;
   std::span<const Cell> cells;
   const ReplayOptions& options;
-  RopeTable rope;
-  RopeRotation rotation;              // the same, as policies see it
+  TraceRotations rotations;
   std::vector<TokenClass> classes{};  // of the tokens; empty if no cell's policy needs them
   std::size_t series_width = 1;
   std::vector<bool> keep_residency{};  // per cell

@@ -57,7 +57,12 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   const bool computed = !dense.logits.empty();
   const bool needs_row = view.wants_row || computed;
   if (needs_row) gather(dense.mass.data(), visible, mass_.data());
-  if (size_ == dense.mass.size()) return nothing_lost(dense);
+  if (size_ == dense.mass.size()) {
+    if (needs_row && dense.keys < 1) {
+      kernels().scale(mass_.data(), static_cast<float>(dense.keys), size_);
+    }
+    return nothing_lost(dense);
+  }
 
   const float retained = std::min(sum_visible(dense, visible, needs_row), 1.0F);
   HeadMetrics metrics;
@@ -66,8 +71,14 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
       view.selected ? count_selected(dense.top, visible) : count_kept(dense.top, view.gone);
   metrics.topk_overlap = static_cast<double>(kept) / static_cast<double>(dense.top.size());
   if (!computed) {
-    if (needs_row) renormalise(retained);
-    metrics.kl_to_dense = -std::log(static_cast<double>(std::max(retained, least_mass)));
+    // What is left of the row, the sink's part included.
+    const double left = 1 - dense.keys + dense.keys * static_cast<double>(retained);
+    if (needs_row && dense.keys < 1) {
+      kernels().scale(mass_.data(), static_cast<float>(dense.keys / left), size_);
+    } else if (needs_row) {
+      renormalise(retained);
+    }
+    metrics.kl_to_dense = -std::log(std::max(left, static_cast<double>(least_mass)));
     return metrics;
   }
   const bool moved = are_ranks(view.positions);
@@ -90,6 +101,11 @@ void SeenRows::compute_row(const DenseRow& dense, const DenseRows& source, const
   }
   std::copy_n(logits_.data(), size_, mass_.data());
   log_sum_ = kernels().softmax(mass_.data(), size_);
+  const HeadLogits& rules = source.head_logits();
+  if (!rules.has_sink()) return;
+  const double keys = rules.share_of_keys(log_sum_);
+  kernels().scale(mass_.data(), static_cast<float>(keys), size_);
+  log_sum_ = rules.with_sink(log_sum_);
 }
 
 // The three runs are summed separately, whether gathered or not, so that every cell that sees the
@@ -132,16 +148,19 @@ void SeenRows::in_cache_logits(const DenseRow& dense,
                                const DenseRows& source,
                                const Visible& visible) {
   const KeyValues& held = *source.key_values();
+  const HeadLogits& rules = source.head_logits();
   const std::size_t dim = held.dim();
   query_.resize(dim);
   for_each_run_before_recent(visible, [&](Position first, std::size_t count, std::size_t rank) {
     const std::size_t rotate = size_ - 1 - rank + first;
     source.rotated_query(dense.query, static_cast<Position>(rotate), query_.data());
-    kernels().dot_rows(query_.data(), held.keys() + first * dim, count, dim, source.logit_scale(),
+    kernels().dot_rows(query_.data(), held.keys() + first * dim, count, dim, rules.scale(),
                        logits_.data() + rank);
+    rules.finish({logits_.data() + rank, count}, size_ - 1 - rank);
   });
   std::copy_n(dense.logits.data() + visible.recent.first, visible.recent.size(),
               logits_.data() + visible.sinks.size() + visible.middle.size());
+  std::fill_n(logits_.data(), rules.hidden(size_), hidden_logit);
 }
 
 // KL(q || p) = sum of q (log q - log p). Each log is a logit minus the log sum of its row, so that
@@ -150,8 +169,11 @@ double SeenRows::kl_of_moved(const DenseRow& dense, const Visible& visible) {
   scratch_.resize(std::max(scratch_.size(), size_));
   gather(dense.logits.data(), visible, scratch_.data());
   double kl = dense.log_sum - log_sum_;
+  // A window shows keys to ranks that it hides from the dense row, where they have no mass at all.
+  const double least = dense.log_sum + std::log(static_cast<double>(least_mass));
   for (std::size_t i = 0; i < size_; ++i) {
-    const double moved = static_cast<double>(logits_[i]) - static_cast<double>(scratch_[i]);
+    const double before = scratch_[i] == hidden_logit ? least : static_cast<double>(scratch_[i]);
+    const double moved = static_cast<double>(logits_[i]) - before;
     kl += static_cast<double>(mass_[i]) * moved;
   }
   return std::max(kl, 0.0);

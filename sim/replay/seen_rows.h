@@ -31,7 +31,8 @@ class SeenRows {
   // attention rows, O(visible * head_dim) with q/k/v.
   HeadMetrics measure(const DenseRow& dense, const DenseRows& source, const View& view);
 
-  // The row measured last: [visible], by rank, sums to one. Requires that its view needed the row.
+  // The row measured last: [visible], by rank; sums to one, or to less beside a learned sink.
+  // Requires that its view needed the row.
   [[nodiscard]] std::span<const float> mass() const { return {mass_.data(), size_}; }
 
  private:

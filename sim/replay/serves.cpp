@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "kvcheck/sim/replay/cell_state.h"
+#include "kvcheck/sim/replay/trace_rotations.h"
 
 namespace kv {
 namespace {
@@ -11,6 +12,28 @@ namespace {
 std::string vectors_asked(const Needs& needs) {
   if (needs.keys) return "keys";
   return needs.values ? "values" : "queries";
+}
+
+// What a trace of vectors makes impossible for some specs.
+Result<void> check_rules(const TraceInfo& info, const Spec& spec) {
+  const std::string begin = "'" + spec.label() + "' ";
+  for (std::size_t i = 0; i < info.rules.size() && spec.selects(); ++i) {
+    const LayerRules& rules = info.rules[i];
+    const std::string layer = "layer " + std::to_string(info.layers[i]) + " of '" + info.name + "'";
+    if (rules.window > 0 && rules.window < info.tokens) {
+      return usage_error(begin + "selects pages, but " + layer + " has a window of " +
+                         std::to_string(rules.window) + "; expected layers without a window");
+    }
+    if (!rules.slopes.empty()) {
+      return usage_error(begin + "ranks pages by keys and queries, but in " + layer +
+                         " attention also depends on the distance (slopes); expected another spec");
+    }
+  }
+  if (spec.unit == Unit::model && needs_of(spec).vectors() && different_rotations(info) > 1) {
+    return usage_error(begin + "compares vectors of all layers, but those of '" + info.name +
+                       "' rotate unlike each other; expected unit=layer or a smaller one");
+  }
+  return {};
 }
 
 }  // namespace
@@ -44,6 +67,7 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
                        std::to_string(spec.top_pages.attended) + "/" +
                        std::to_string(spec.top_pages.page) + "/0");
   }
+  if (Result<void> possible = check_rules(info, spec); !possible) return possible;
   if (Result<void> there = check_grid(spec, grid_of(info)); !there) {
     return usage_error("'" + spec.label() + "' on '" + info.name + "': " + there.error().message);
   }

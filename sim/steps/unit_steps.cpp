@@ -62,8 +62,7 @@ Plan plan_of(const Trace& trace, const Cell& cell, const ReplayOptions& options)
   return {.trace = trace,
           .cells = {&cell, 1},
           .options = options,
-          .rope = RopeTable(info.rope, positions),
-          .rotation = RopeRotation(info.rope),
+          .rotations = TraceRotations(info, positions),
           .classes = classified ? token_classes(trace) : std::vector<TokenClass>()};
 }
 
@@ -133,7 +132,7 @@ Result<UnitSteps> unit_steps(const Trace& trace,
                    .lanes = found->lanes,
                    .cell = watched,
                    .classes = plan.classes,
-                   .rotation = plan.rotation,
+                   .rotations = plan.rotations,
                    .series_width = 1,
                    .residencies = found->index + 1});
   const std::optional<std::size_t> index = log_of(info, watched.spec, *found);
