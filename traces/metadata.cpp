@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -76,7 +75,7 @@ T value_at(const std::vector<T>& values, std::size_t layer) {
 void read_rules(MetadataReader& reader, TraceInfo& info) {
   const auto layouts = read_layouts(reader, info.rope);
   const auto rope_scales = reader.positives("rope_scale", 1, false);
-  const auto scales = reader.positives("attention_scale", 0, false);
+  const auto scales = reader.positives("attention_scale", 0, true);
   const auto caps = reader.positives("soft_cap", 0, true);
   const auto windows = reader.counts("window", most_tokens);
   info.rope_applied = yes(reader, "rope_applied");
@@ -169,10 +168,7 @@ void add_rules(const TraceInfo& info, const Add& add) {
   add_field("soft_cap", &LayerRules::cap, number_or_none);
   add_field("window", &LayerRules::window,
             [](std::size_t n) { return n == 0 ? std::string("none") : std::to_string(n); });
-  // The default scale has no word, so it is written as a number where only some layers have it.
-  add_field("attention_scale", &LayerRules::scale, [&](double scale) {
-    return shortest(scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(info.head_dim)));
-  });
+  add_field("attention_scale", &LayerRules::scale, number_or_none);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -12,27 +11,11 @@
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/resume/resumable_run.h"
 #include "kvcheck/model/run/record.h"
-#include "kvcheck/model/run/trace_limits.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/sim/replay/replay.h"
 
 namespace kv::cli {
 namespace {
-
-// Queries, keys and values, which are small; rows of attention for a model whose attention depends
-// on more than these (a window, a soft cap, a scaled rotation), unless they are too large.
-Result<TraceKind> kind_of_trace(const model::ModelConfig& config, std::size_t tokens) {
-  std::vector<std::size_t> layers(config.layers);
-  std::iota(layers.begin(), layers.end(), std::size_t{0});
-  const Result<void> suffice = model::check_vectors_suffice(config, layers, tokens);
-  if (suffice) return TraceKind::qkv;
-  constexpr double most = 2.0 * 1024 * 1024 * 1024;
-  const auto rows = static_cast<double>(tokens) * static_cast<double>(config.layers * config.heads);
-  if (rows * static_cast<double>(tokens) * sizeof(float) <= most) return TraceKind::attention;
-  return usage_error(suffice.error().message + ", and the rows of " + std::to_string(tokens) +
-                     " tokens take more than 2 GiB: shorter streams are needed, as with "
-                     "--windows 256");
-}
 
 // Removes a file, also if memory runs out before that.
 struct RemovedFile {
@@ -55,9 +38,6 @@ Result<Trace> dense_trace(const EvalPlan& plan, std::span<const model::TokenId> 
       (folder / ("kvcheck-open-loop-" + std::to_string(::getpid()) + ".safetensors")).string());
   model::RecordOptions options;
   options.number = Number::f32;
-  const Result<TraceKind> kind = kind_of_trace(plan.opened.model.config, stream.size());
-  if (!kind) return kind.error();
-  options.kind = *kind;
   options.marks = plan.options.marks;
   const auto report = [](double) { return !interrupted(); };
   const auto done =

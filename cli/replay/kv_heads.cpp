@@ -15,7 +15,7 @@ constexpr std::size_t fewest_grouped = 8;
 }  // namespace
 
 Result<DumpOptions> dump_options(const Arguments& arguments) {
-  DumpOptions options;
+  DumpOptions options{.learned_sinks = arguments.given("learned-sinks")};
   if (!arguments.given("kv-heads")) return options;
   const auto count = arguments.count("kv-heads", 1, 65536);
   if (!count) return count.error();

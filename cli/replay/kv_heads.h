@@ -1,4 +1,5 @@
-// --kv-heads: how many kv-heads the query heads of an attention dump share.
+// What an attention dump does not say of itself: how many kv-heads its query heads share
+// (--kv-heads), and whether its rows have learned sinks (--learned-sinks).
 #pragma once
 
 #include "kvcheck/base/error.h"
@@ -14,6 +15,12 @@ inline constexpr Option kv_heads_option{
     .help =
         "how many kv-heads the heads of an attention dump (.npy, .npz) share: num_key_value_heads "
         "of the model [as the dump says, or one for each head]"};
+
+inline constexpr Option learned_sinks_option{.name = "learned-sinks",
+                                             .help =
+                                                 "the rows of an attention dump (.npy, .npz) sum "
+                                                 "to 1 with a sink that is no token, as those "
+                                                 "of gpt-oss, so that their weights sum to less"};
 
 // The options of a dump; an error if --kv-heads is not a number of heads.
 Result<DumpOptions> dump_options(const Arguments& arguments);

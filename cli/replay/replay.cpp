@@ -56,8 +56,7 @@ constexpr std::array<Option, 21> table = {{
     {.name = "oracle-tokens",
      .value = "N",
      .default_value = "2048",
-     .help = "the longest trace whose optimum is computed; longer ones get a looser bound, and the "
-             "greedy cache, which is not a bound"},
+     .help = "the longest trace whose optimum is computed; longer ones get a looser bound"},
     {.name = "strict",
      .help = "end with an error if a trace is shorter than a budget; otherwise that budget is left "
              "out of that trace"},
@@ -65,6 +64,7 @@ constexpr std::array<Option, 21> table = {{
      .value = "N",
      .help = "threads to use, 1 to 1024 [all that it may use]; results do not depend on it"},
     kv_heads_option,
+    learned_sinks_option,
     memory_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "add the run to this results file"},
     resume_option,

@@ -6,7 +6,7 @@
 
 #include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/replay/source.h"
-#include "kvcheck/sim/replay/trace_rotations.h"
+#include "kvcheck/sim/cache/trace_rotations.h"
 
 namespace kv::cli {
 namespace {

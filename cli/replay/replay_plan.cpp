@@ -29,7 +29,7 @@ std::string command_of(const Arguments& arguments) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
-  for (const std::string_view name : {"oracle", "strict"}) {
+  for (const std::string_view name : {"oracle", "strict", "learned-sinks"}) {
     if (arguments.given(name)) out += " --" + std::string(name);
   }
   return out;

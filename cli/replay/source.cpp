@@ -18,6 +18,10 @@ Result<Dump> open_source_dump(const std::string& word,
   const auto spec = synthetic_source(word);
   if (!spec) return open_dump(word, options, progress);
   if (!*spec) return spec->error();
+  if (options.learned_sinks) {
+    return usage_error("--learned-sinks is given for '" + word +
+                       "', which is a generated stream; expected it for an attention dump");
+  }
   if (options.kv_heads == 0) return Dump{make_synthetic(**spec), true};
   return usage_error("--kv-heads is given for '" + word +
                      "', which is a generated stream; expected kv_heads=" +

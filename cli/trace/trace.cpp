@@ -62,21 +62,23 @@ constexpr Option json_option{.name = "json", .help = "one JSON object per file a
 constexpr Option help_option{.name = "help", .letter = 'h', .help = "this text"};
 
 constexpr std::array look_table{json_option, help_option};
-constexpr std::array convert_table{output_option, dtype_option,  kv_heads_option, words_option,
-                                   model_option,  source_option, licence_option,  help_option};
+constexpr std::array convert_table{output_option,        dtype_option,   kv_heads_option,
+                                   learned_sinks_option, words_option,   model_option,
+                                   source_option,        licence_option, help_option};
 constexpr std::array slice_table{output_option, dtype_option,  layers_option,
                                  heads_option,  tokens_option, help_option};
-constexpr std::array whole_table{output_option, dtype_option,  kv_heads_option, words_option,
-                                 model_option,  source_option, licence_option,  layers_option,
-                                 heads_option,  tokens_option, json_option,     help_option};
+constexpr std::array whole_table{output_option, dtype_option, kv_heads_option, learned_sinks_option,
+                                 words_option,  model_option, source_option,   licence_option,
+                                 layers_option, heads_option, tokens_option,   json_option,
+                                 help_option};
 
 constexpr std::string_view help =
     R"(Looks at traces, checks them, and makes new ones from them.
 
 Usage:  kvcheck trace info FILE... [--json]
         kvcheck trace verify FILE... [--json]
-        kvcheck trace convert IN -o OUT [--dtype TYPE] [--kv-heads N] [--words FILE]
-                              [--model TEXT] [--source TEXT] [--licence TEXT]
+        kvcheck trace convert IN -o OUT [--dtype TYPE] [--kv-heads N] [--learned-sinks]
+                              [--words FILE] [--model TEXT] [--source TEXT] [--licence TEXT]
         kvcheck trace generate NAME[:FIELD=VALUE,...] -o FILE [OPTIONS]
         kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
 
@@ -85,11 +87,11 @@ array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, k
 
   info      describe a trace from its header and checksum, without checking its numbers
   verify    check every number: finite, not negative, nothing above the diagonal, rows that
-            sum to 1 within what the number type allows
+            sum to 1 within what the number type allows (or to less beside learned sinks)
   convert   write the same trace in the current form of the format, or in another type;
             numbers are rounded to the nearest, and one that does not fit is an error;
-            it can add model, source, licence, kv-heads and the text of each token, which a
-            dump cannot hold or lacks
+            it can add model, source, licence, kv-heads, learned sinks and the text of each
+            token, which a dump cannot hold or lacks
   generate  make a synthetic trace that says what it planted; kvcheck trace generate --help
   slice     write a part of a trace: some layers, some heads, the first tokens
 

@@ -5,27 +5,27 @@
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/trace/rules_text.h"
 #include "kvcheck/cli/trace/trace_options.h"
 #include "kvcheck/traces/files/writer.h"
+#include "kvcheck/traces/metadata.h"
 
 namespace kv::cli {
 namespace {
-
-std::string_view layout_name(RopeLayout layout) {
-  if (layout == RopeLayout::none) return "none";
-  return layout == RopeLayout::interleaved ? "interleaved" : "half";
-}
 
 std::string_view kind_name(TraceKind kind) {
   return kind == TraceKind::attention ? "attention" : "qkv";
 }
 
-std::string rotation(const TraceInfo& info) {
-  if (info.rope.layout == RopeLayout::none) {
-    return info.kind == TraceKind::qkv ? "none" : "not stated; its effect is in the rows";
-  }
-  return std::string(layout_name(info.rope.layout)) + ", " + std::to_string(info.rope.dims) +
-         " dimensions, theta " + shortest(info.rope.theta);
+std::string kind_text(const TraceInfo& info) {
+  if (info.kind == TraceKind::attention) return "attention: rows of probabilities";
+  return std::string("qkv: queries and keys ") + (info.rope_applied ? "after" : "before") +
+         " rotation, values";
+}
+
+std::string layers_text(const TraceInfo& info) {
+  const std::string of = info.model_layers == 0 ? "" : " of " + std::to_string(info.model_layers);
+  return std::to_string(info.layers.size()) + of + ": " + numbers_text(info.layers);
 }
 
 std::string transcript(const Trace& trace) {
@@ -61,8 +61,7 @@ std::string describe_trace(const Trace& trace) {
     text += "  " + std::string(name) + std::string(12 - name.size(), ' ') + value + "\n";
   };
   const std::uint64_t bytes = trace_numbers(info) * (info.number == Number::f32 ? 4 : 2);
-  line("kind", info.kind == TraceKind::attention ? "attention: rows of probabilities"
-                                                 : "qkv: queries and keys before rotation, values");
+  line("kind", kind_text(info));
   line("loop", on_one_line(info.loop));
   line("model", on_one_line(info.model));
   line("source", on_one_line(info.source));
@@ -73,9 +72,10 @@ std::string describe_trace(const Trace& trace) {
        info.marks.question > 0 ? std::to_string(info.marks.question) + " tokens after it" : "");
   line("trained on",
        info.trained_context == 0 ? "" : std::to_string(info.trained_context) + " tokens at most");
-  line("layers", std::to_string(info.layers.size()) + ": " + numbers_text(info.layers));
+  line("layers", layers_text(info));
   line("heads", heads(info));
-  line("rotation", rotation(info));
+  line("rotation", rotation_text(info));
+  line("attention", attention_text(info));
   line("numbers",
        std::string(number_name(info.number)) + ", " + std::to_string(bytes) + " bytes of layers");
   line("transcript", transcript(trace));
@@ -104,7 +104,12 @@ std::string trace_json(const Trace& trace) {
   object.add("rope_layout", layout_name(info.rope.layout));
   if (info.rope.layout != RopeLayout::none) {
     count("rope_dims", info.rope.dims);
-    object.add("rope_theta", info.rope.theta);
+    if (info.rope.theta > 0) object.add("rope_theta", info.rope.theta);
+  }
+  if (needs_version_2(info)) {
+    count("model_layers", info.model_layers);
+    object.add("rope_applied", info.rope_applied).add("learned_sinks", info.learned_sinks);
+    object.add_raw("rules", rules_json(info));
   }
   object.add("number", number_name(info.number));
   count("token_ids", trace.token_ids().size());
@@ -117,7 +122,8 @@ std::string describe_verified(const Trace& trace, const VerifyResult& report) {
   std::string text =
       on_one_line(trace.info().name) + ": valid; " + std::to_string(report.numbers) + " numbers";
   if (report.rows > 0) {
-    text += ", " + std::to_string(report.rows) + " rows that sum to 1, the worst within " +
+    text += ", " + std::to_string(report.rows) + " rows that sum to " +
+            (trace.info().learned_sinks ? "at most 1" : "1") + ", the worst within " +
             shortest(report.worst_row) + " (" + shortest(report.worst_tolerance) + " allowed)";
   } else {
     text += " from " + shortest(double{report.smallest}) + " to " +

@@ -7,7 +7,7 @@
 
 #include "kvcheck/model/run/decoder.h"
 #include "kvcheck/model/run/spool.h"
-#include "kvcheck/model/run/trace_limits.h"
+#include "kvcheck/model/run/trace_rules.h"
 #include "kvcheck/traces/files/writer.h"
 
 namespace kv::model {
@@ -186,10 +186,6 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   if (auto done = complete(options.kv_heads, config.kv_heads, "kv-head"); !done) {
     return done.error();
   }
-  if (options.kind == TraceKind::qkv) {
-    const Result<void> said = check_vectors_suffice(config, options.layers, tokens);
-    if (!said) return said.error();
-  }
   if (options.kind == TraceKind::qkv && options.cell->spec.vectors == Vectors::re_evaluated) {
     return usage_error(
         "with vectors=re-evaluated a token has several keys and values, and a trace holds one; "
@@ -199,7 +195,11 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.kind = options.kind;
   info.tokens = tokens;
   info.layers = options.layers;
-  info.rope = rope_of(config, config.layer(options.layers.front()).rotation);
+  if (options.kind == TraceKind::qkv) {
+    state_attention(config, tokens, info);
+  } else {
+    info.rope = rope_of(config, config.layer(options.layers.front()).rotation);
+  }
   info.kv_heads = options.kv_heads.size();
   info.query_heads = config.heads / config.kv_heads * info.kv_heads;
   info.number = options.number;

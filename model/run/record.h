@@ -37,10 +37,10 @@ struct RecordOptions {
 // Runs the model over the tokens and writes `path`, which appears whole or not at all. Under a
 // policy, rows of attention are 0 where a token was not seen any more; queries, keys and values are
 // those of a model that saw only what was left, but a replay of them computes rows over all tokens.
+// Queries contain the scale of attention, as far as it is not 1 / sqrt(head_dim).
 // Memory does not grow with the trace: its numbers wait on disk, once more as f32, until they are
-// all there. Errors: layers or heads that the model does not have; of q/k/v, a rotation that traces
-// cannot express (stretched frequencies), and vectors=re-evaluated, which gives a token several;
-// the decoder's, the disk's, a file of the model that changed, and being stopped. Requires at least
+// all there. Errors: layers or heads that the model does not have; of q/k/v, vectors=re-evaluated,
+// which gives a token several; the decoder's, the disk's, a file of the model that changed, and being stopped. Requires at least
 // one token.
 Result<void> record(const LanguageModel& model,
                     const Tokenizer& tokenizer,

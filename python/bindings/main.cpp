@@ -22,9 +22,10 @@ namespace py = pybind11;
 namespace kv::python {
 namespace {
 
-SharedTrace open(const std::string& word, std::size_t kv_heads) {
+SharedTrace open(const std::string& word, std::size_t kv_heads, bool learned_sinks) {
   const py::gil_scoped_release unlocked;
-  auto dump = value_of(cli::open_source_dump(word, {.kv_heads = kv_heads}, {}));
+  const DumpOptions options{.kv_heads = kv_heads, .learned_sinks = learned_sinks};
+  auto dump = value_of(cli::open_source_dump(word, options, {}));
   return std::make_shared<Trace>(std::move(dump.trace));
 }
 
@@ -42,13 +43,19 @@ void add_traces(py::module_& module) {
         const py::gil_scoped_release unlocked;
         value_of(save_trace(trace, path));
       });
-  module.def("open_trace", &open, py::arg("word"), py::arg("kv_heads") = 0);
+  py::class_<LayerTables>(module, "LayerTables")
+      .def(py::init<>())
+      .def_readwrite("frequencies", &LayerTables::frequencies)
+      .def_readwrite("sinks", &LayerTables::sinks)
+      .def_readwrite("slopes", &LayerTables::slopes);
+  module.def("open_trace", &open, py::arg("word"), py::arg("kv_heads") = 0,
+             py::arg("learned_sinks") = false);
   module.def("trace_of",
              [](const std::string& name, const std::map<std::string, std::string>& metadata,
                 const std::vector<std::size_t>& numbers, const std::vector<LayerArrays>& layers,
-                std::vector<std::int32_t> token_ids, std::string text,
+                const LayerTables& tables, std::vector<std::int32_t> token_ids, std::string text,
                 std::vector<std::int64_t> text_ends) {
-               return trace_of(name, metadata, numbers, layers,
+               return trace_of(name, metadata, numbers, layers, tables,
                                {.token_ids = std::move(token_ids),
                                 .text = std::move(text),
                                 .text_ends = std::move(text_ends)});

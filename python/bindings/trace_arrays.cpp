@@ -3,11 +3,14 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/python/bindings/failure.h"
+#include "kvcheck/sim/cache/trace_rotations.h"
 #include "kvcheck/traces/metadata.h"
 #include "kvcheck/traces/verify.h"
 
@@ -55,6 +58,34 @@ Trace::Layer layer_of(const LayerArrays& arrays, const TraceInfo& info) {
   return layer;
 }
 
+void add_tables(const LayerTables& tables, std::vector<LayerRules>& rules) {
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (!tables.frequencies.empty()) rules[i].frequencies = tables.frequencies.at(i);
+    if (!tables.sinks.empty()) rules[i].sinks = tables.sinks.at(i);
+    if (!tables.slopes.empty()) rules[i].slopes = tables.slopes.at(i);
+  }
+}
+
+py::list rules_of_layers(const TraceInfo& info) {
+  py::list all;
+  for (std::size_t i = 0; i < info.layers.size(); ++i) {
+    const LayerRules rules = rules_of(info, i);
+    constexpr std::array<const char*, 3> layouts{"none", "interleaved", "half"};
+    py::dict one;
+    one["rope"] = layouts.at(static_cast<std::size_t>(rules.layout));
+    one["frequencies"] = frequencies_of(info, i);
+    one["rope_scale"] = rules.rope_scale;
+    const double usual = 1 / std::sqrt(static_cast<double>(info.head_dim));
+    one["attention_scale"] = rules.scale > 0 ? rules.scale : usual;
+    one["soft_cap"] = rules.cap > 0 ? py::object(py::float_(rules.cap)) : py::none();
+    one["window"] = rules.window > 0 ? py::object(py::int_(rules.window)) : py::none();
+    one["sinks"] = rules.sinks;
+    one["slopes"] = rules.slopes;
+    all.append(one);
+  }
+  return all;
+}
+
 const TensorView& block_of(const Trace::Layer& layer, const std::string& which) {
   if (which == "attention") return layer.attention;
   if (which == "queries") return layer.q;
@@ -68,13 +99,18 @@ SharedTrace trace_of(const std::string& name,
                      const std::map<std::string, std::string>& metadata,
                      const std::vector<std::size_t>& numbers,
                      const std::vector<LayerArrays>& layers,
+                     const LayerTables& tables,
                      const Words& words) {
-  TraceInfo info = value_of(read_trace_metadata(metadata)).info;
+  TraceMetadata read = value_of(read_trace_metadata(metadata));
+  value_of(spread_rules(read, layers.size()));
+  TraceInfo info = std::move(read.info);
+  add_tables(tables, info.rules);
   info.name = name;
   const bool half = layers.at(0).at(0).itemsize() == 2;
   info.number = half ? Number::f16 : Number::f32;
   info.layers = numbers;
   info.tokens = static_cast<std::size_t>(layers.at(0).at(0).shape(1));
+  value_of(finish_rules(info));
   std::vector<Trace::Layer> views;
   for (const LayerArrays& arrays : layers) views.push_back(layer_of(arrays, info));
   Transcript transcript{.text = words.text, .text_ends = words.text_ends, .nll = {}};
@@ -118,6 +154,10 @@ py::dict facts_of(const Trace& trace) {
   facts["kv_heads"] = info.kv_heads;
   facts["head_dim"] = info.head_dim;
   facts["layers"] = info.layers;
+  facts["model_layers"] = info.model_layers;
+  facts["learned_sinks"] = info.learned_sinks;
+  facts["rope_applied"] = info.rope_applied;
+  facts["rules"] = info.kind == TraceKind::qkv ? rules_of_layers(info) : py::list();
   return facts;
 }
 

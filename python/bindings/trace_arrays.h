@@ -29,6 +29,13 @@ struct Words {
   std::vector<std::int64_t> text_ends;  // per token: where its bytes end in `text`
 };
 
+// What the layers of a trace of vectors do, beside the metadata: per layer, or empty.
+struct LayerTables {
+  std::vector<std::vector<double>> frequencies;
+  std::vector<std::vector<float>> sinks;
+  std::vector<std::vector<float>> slopes;
+};
+
 // A trace over the memory of the arrays, which it keeps alive. `metadata` are those of a trace file
 // (traces/FORMAT.md), all of them texts; `numbers` are the model's numbers of the layers. Every
 // number is checked as by `kvcheck trace verify`. Throws Failure with the sentence that names what
@@ -37,13 +44,14 @@ SharedTrace trace_of(const std::string& name,
                      const std::map<std::string, std::string>& metadata,
                      const std::vector<std::size_t>& numbers,
                      const std::vector<LayerArrays>& layers,
+                     const LayerTables& tables,
                      const Words& words);
 
 // One block of a layer as a new array, in the type in which it is stored; bf16, which NumPy does
 // not have, becomes float32. `which` is attention, queries, keys or values. `layer` is an index.
 pybind11::array array_of(const Trace& trace, std::size_t layer, const std::string& which);
 
-// The sizes and texts of a trace, by the names that the package documents.
+// The sizes and texts of a trace, and what its layers do, by the names that the package documents.
 pybind11::dict facts_of(const Trace& trace);
 
 // The text of each token; empty if the trace has no text.

@@ -1,10 +1,11 @@
 """Traces: recorded attention, as files or as NumPy arrays.
 
-A trace holds, for some layers of a model, either rows of attention or queries, keys and values
-before rotation. Shapes are [heads, n, n] and [heads, n, d], with a leading axis of layers where there
-are several; n is the number of tokens. See traces/FORMAT.md.
+A trace holds, for some layers of a model, either rows of attention or queries, keys and values.
+Shapes are [heads, n, n] and [heads, n, d], with a leading axis of layers where there
+are several; n is the number of tokens. See traces/FORMAT.md, whose section 4 defines what layers may do.
 """
 
+import operator
 import os
 from typing import List, Optional, Sequence
 
@@ -20,7 +21,10 @@ class Trace:
     """Recorded attention. Made by open_trace, attention, qkv and generate.
 
     Attributes: name, kind ("attention" or "qkv"), model, loop, tokens, query_heads, kv_heads,
-    head_dim (0 if unknown) and layers (the model's numbers of the recorded layers).
+    head_dim (0 if unknown), layers (the model's numbers of the recorded layers), model_layers (how
+    many the model has; 0 if unknown), learned_sinks (of attention: whether rows may sum to less than
+    1), rope_applied (whether queries and keys are those after rotation) and rules: of a qkv trace,
+    what each layer does, as a dictionary with the names of the arguments of qkv.
     """
 
     def __init__(self, handle: "_kvcheck.Trace"):
@@ -37,11 +41,11 @@ class Trace:
         return self._handle.array(layer, "attention")
 
     def queries(self, layer: int = 0) -> numpy.ndarray:
-        """Queries before rotation: [heads, n, d]; a copy."""
+        """Queries, before rotation unless rope_applied: [heads, n, d]; a copy."""
         return self._handle.array(layer, "queries")
 
     def keys(self, layer: int = 0) -> numpy.ndarray:
-        """Keys before rotation: [kv_heads, n, d]; a copy."""
+        """Keys, before rotation unless rope_applied: [kv_heads, n, d]; a copy."""
         return self._handle.array(layer, "keys")
 
     def values(self, layer: int = 0) -> numpy.ndarray:
@@ -64,17 +68,18 @@ class Trace:
         self._handle.save(os.fspath(path))
 
 
-def open_trace(path: "str | os.PathLike", kv_heads: int = 0) -> Trace:
+def open_trace(path: "str | os.PathLike", kv_heads: int = 0, learned_sinks: bool = False) -> Trace:
     """Opens a trace file, or a NumPy dump of attention (.npy, .npz).
 
     kv_heads: how many key/value heads the query heads of a dump share. Left out, each query head has
-    one of its own, which is wrong for models with grouped-query attention.
+    one of its own, which is wrong for models with grouped-query attention. learned_sinks: the rows of
+    a dump have a sink that is no token (gpt-oss), so that they sum to less than one.
     """
     word = os.fspath(path)
     if word.startswith("synthetic:"):
         raise Error("'%s' is a synthetic stream; expected kvcheck.generate(%r)" % (
             word, word[len("synthetic:"):]))
-    return Trace(_kvcheck.open_trace(word, kv_heads))
+    return Trace(_kvcheck.open_trace(word, kv_heads, learned_sinks))
 
 
 def generate(spec: str) -> Trace:
@@ -126,7 +131,42 @@ def _layer_numbers(layers: Optional[Sequence[int]], count: int) -> List[int]:
     return numbers
 
 
-def _made(name, metadata, numbers, arrays, words, token_ids) -> Trace:
+def _listed(name: str, given, count: int) -> str:
+    """A number, a word or None for all layers, or a list of these with one for each layer, as
+    metadata."""
+    values = given if isinstance(given, (list, tuple)) else [given]
+    if len(values) not in (1, count):
+        raise Error("%s has %d values; expected one, or one for each of the %d layers" % (
+            name, len(values), count))
+    texts = []
+    for value in values:
+        if value is None or isinstance(value, str):
+            texts.append(value or "none")
+        elif name == "window":
+            texts.append(str(operator.index(value)))
+        else:
+            texts.append(repr(float(value)))
+    return ",".join(texts)
+
+
+def _table(name: str, given, count: int):
+    """Numbers for all layers [m], or for each [layers, m], where None stands for a layer without."""
+    if given is None:
+        return []
+    by_layer = isinstance(given, (list, tuple)) and any(
+        value is None or numpy.ndim(value) > 0 for value in given) or numpy.ndim(given) == 2
+    rows = list(given) if by_layer else [given] * count
+    if len(rows) != count:
+        raise Error("%s has %d lists; expected one for each of the %d layers" % (
+            name, len(rows), count))
+    tables = [numpy.asarray([] if row is None else row, dtype=numpy.float64) for row in rows]
+    if any(table.ndim != 1 for table in tables):
+        raise Error("%s has the shape %s; expected a list of numbers, or one for each layer" % (
+            name, numpy.shape(given)))
+    return [table.tolist() for table in tables]
+
+
+def _made(name, metadata, numbers, arrays, words, token_ids, tables=None) -> Trace:
     tokens = arrays[0][0].shape[1]
     text, ends = _texts(words, tokens)
     ids = [] if token_ids is None else [int(token) for token in token_ids]
@@ -134,12 +174,15 @@ def _made(name, metadata, numbers, arrays, words, token_ids) -> Trace:
         raise Error("there are %d token ids; expected one for each of the %d tokens" % (
             len(ids), tokens))
     given = {key: str(value) for key, value in metadata.items() if value != ""}
-    return Trace(_kvcheck.trace_of(name, given, numbers, arrays, ids, text, ends))
+    layer_tables = _kvcheck.LayerTables()
+    for table, rows in (tables or {}).items():
+        setattr(layer_tables, table, rows)
+    return Trace(_kvcheck.trace_of(name, given, numbers, arrays, layer_tables, ids, text, ends))
 
 
 def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, model: str = "",
               layers: Optional[Sequence[int]] = None, words: Optional[Sequence[str]] = None,
-              token_ids: Optional[Sequence[int]] = None) -> Trace:
+              token_ids: Optional[Sequence[int]] = None, learned_sinks: bool = False) -> Trace:
     """A trace of attention rows: probabilities, [heads, n, n] or [layers, heads, n, n].
 
     Row t holds what query t gives to keys 0 to t; it sums to one, and what is above the diagonal is
@@ -148,6 +191,7 @@ def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, 
 
     kv_heads: how many key/value heads the query heads share [one each]. layers: the model's numbers
     of the layers [0, 1, ...]. words: the text of each token, for policies that read words.
+    learned_sinks: each row also has a sink that is no token, so that it may sum to less than one.
     """
     array = _layered("rows", rows, "heads, n, n")
     count, heads, tokens, keys = array.shape
@@ -158,12 +202,16 @@ def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, 
         raise Error("kv_heads is %d; expected a divisor of the %d heads" % (shared, heads))
     metadata = {"format": "kvcheck-trace", "version": 1, "kind": "attention", "model": model,
                 "query_heads": heads, "kv_heads": shared}
+    if learned_sinks:
+        metadata.update(version=2, learned_sinks="yes")
     return _made(name, metadata, _layer_numbers(layers, count), [[layer] for layer in array], words,
                  token_ids)
 
 
-def qkv(queries, keys, values, *, rope: str = "half", theta: float = 10000.0,
-        rope_dims: Optional[int] = None, name: str = "qkv", model: str = "",
+def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
+        rope_dims: Optional[int] = None, frequencies=None, rope_scale=1.0, rope_applied: bool = False,
+        attention_scale=None, soft_cap=None, window=None, sinks=None, slopes=None,
+        model_layers: int = 0, name: str = "qkv", model: str = "",
         layers: Optional[Sequence[int]] = None, words: Optional[Sequence[str]] = None,
         token_ids: Optional[Sequence[int]] = None) -> Trace:
     """A trace of queries [heads, n, d], keys and values [kv_heads, n, d], before rotation, with an
@@ -171,7 +219,16 @@ def qkv(queries, keys, values, *, rope: str = "half", theta: float = 10000.0,
 
     rope: "none", "half" (pairs a dimension with the one half a head away, as Llama and NeoX do in
     transformers) or "interleaved" (neighbours, as in GPT-J). theta: the base of its frequencies.
-    rope_dims: how many of the first dimensions rotate [all].
+    rope_dims: how many of the first dimensions rotate [all]. rope_applied: queries and keys were
+    recorded after rotation.
+
+    What follows may be a value for all layers or a list with one for each, None where a layer has
+    none; rope may be such a list too. frequencies: the radians per position of each pair
+    (inv_freq in transformers), in place of theta. rope_scale: multiplies cosines and sines (YaRN).
+    attention_scale: of q . k [1 / sqrt(d)]. soft_cap: logits x become soft_cap tanh(x / soft_cap).
+    window: how many newest positions a query sees. sinks: a logit for each head that has no value
+    (gpt-oss). slopes: what each head's logits lose per position (ALiBi). model_layers: how many
+    layers the model has.
     """
     arrays = [_layered(what, given, "heads, n, d")
               for what, given in (("queries", queries), ("keys", keys), ("values", values))]
@@ -186,12 +243,30 @@ def qkv(queries, keys, values, *, rope: str = "half", theta: float = 10000.0,
                 what, array.shape, (count, shared, tokens, dim), arrays[0].shape))
     if heads % shared != 0:
         raise Error("keys has %d heads; expected a divisor of the %d of queries" % (shared, heads))
-    if rope not in ("none", "half", "interleaved"):
-        raise Error("rope is %r; expected 'none', 'half' or 'interleaved'" % (rope,))
+    layouts = list(rope) if isinstance(rope, (list, tuple)) else [rope]
+    for word in layouts:
+        if word not in ("none", "half", "interleaved"):
+            raise Error("rope is %r; expected 'none', 'half' or 'interleaved'" % (word,))
     metadata = {"format": "kvcheck-trace", "version": 1, "kind": "qkv", "model": model,
-                "query_heads": heads, "kv_heads": shared, "head_dim": dim, "rope_layout": rope}
-    if rope != "none":
+                "query_heads": heads, "kv_heads": shared, "head_dim": dim,
+                "rope_layout": _listed("rope", rope, count)}
+    if set(layouts) != {"none"}:
         metadata["rope_dims"] = dim if rope_dims is None else int(rope_dims)
-        metadata["rope_theta"] = repr(float(theta))
+        if not 2 <= metadata["rope_dims"] <= dim:
+            raise Error("rope_dims is %d; expected 2 to %d" % (metadata["rope_dims"], dim))
+        if theta is not None:
+            metadata["rope_theta"] = repr(float(theta))
+    listed = {"rope_scale": (rope_scale, 1.0), "soft_cap": (soft_cap, None), "window": (window, None),
+              "attention_scale": (attention_scale, None)}
+    rules = {what: _listed(what, given, count) for what, (given, usual) in listed.items()
+             if given is not usual and given != usual}
+    if rope_applied:
+        rules["rope_applied"] = "yes"
+    if model_layers:
+        rules["model_layers"] = int(model_layers)
+    tables = {what: _table(what, given, count) for what, given in
+              (("frequencies", frequencies), ("sinks", sinks), ("slopes", slopes)) if given is not None}
+    if rules or tables or len(layouts) > 1:
+        metadata.update(rules, version=2)
     return _made(name, metadata, _layer_numbers(layers, count),
-                 [list(layer) for layer in zip(*arrays)], words, token_ids)
+                 [list(layer) for layer in zip(*arrays)], words, token_ids, tables)

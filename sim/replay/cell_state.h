@@ -19,7 +19,7 @@
 #include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/seen_rows.h"
-#include "kvcheck/sim/replay/trace_rotations.h"
+#include "kvcheck/sim/cache/trace_rotations.h"
 
 namespace kv {
 

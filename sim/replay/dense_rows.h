@@ -11,7 +11,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/position.h"
 #include "kvcheck/sim/cache/rope.h"
-#include "kvcheck/sim/replay/head_logits.h"
+#include "kvcheck/sim/cache/head_logits.h"
 #include "kvcheck/sim/replay/top_k.h"
 #include "kvcheck/traces/trace.h"
 

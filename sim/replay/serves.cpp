@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "kvcheck/sim/replay/cell_state.h"
-#include "kvcheck/sim/replay/trace_rotations.h"
+#include "kvcheck/sim/cache/trace_rotations.h"
 
 namespace kv {
 namespace {

@@ -1,18 +1,17 @@
 // What can be done with each family: evaluation, generation, recording and the open loop.
-#include <numeric>
-
 #include "kvcheck/model/run/evaluate.h"
 #include "kvcheck/model/run/record.h"
-#include "kvcheck/model/run/trace_limits.h"
+#include "kvcheck/model/run/trace_rules.h"
 #include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/sim/cache/trace_rotations.h"
+#include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/tests/model/small_families.h"
+#include "kvcheck/traces/metadata.h"
 #include "kvcheck/traces/trace.h"
 
 namespace kv::model {
 namespace {
-
-using testing::HasSubstr;
 
 class NumberTokenizer final : public Tokenizer {
  public:
@@ -51,6 +50,31 @@ double replayed_mass(const Trace& trace) {
   return reports::means_of(result.cells[0]).retained_mass;
 }
 
+// Of all weights of all rows.
+float largest_difference(const Trace& vectors, const Trace& rows) {
+  const TraceInfo& info = vectors.info();
+  const TraceRotations rotations(info, info.tokens);
+  const RopeTable none({}, 0);
+  float largest = 0;
+  for (std::size_t layer = 0; layer < info.layers.size(); ++layer) {
+    const RopeTable& rope = rotations.table(layer);
+    for (std::size_t head = 0; head < info.query_heads; ++head) {
+      const auto held =
+          std::make_shared<const KeyValues>(vectors, layer, kv_head_of(info, head), rope);
+      DenseRows computed(vectors, layer, head, 1, held, rope);
+      DenseRows recorded(rows, layer, head, 1, nullptr, none);
+      for (Position query = 0; query < info.tokens; ++query) {
+        const DenseRow a = computed.load(query).value();
+        const DenseRow b = recorded.load(query).value();
+        for (std::size_t i = 0; i < a.mass.size(); ++i) {
+          largest = std::max(largest, std::abs(a.mass[i] - b.mass[i]));
+        }
+      }
+    }
+  }
+  return largest;
+}
+
 class FamilyTasks : public testing::TestWithParam<std::string> {
  protected:
   LanguageModel model_ = open_model(test::small_family(GetParam()).write("family")).value();
@@ -73,20 +97,15 @@ TEST_P(FamilyTasks, RowsOfAttentionAreRecordedAndReplayed) {
   EXPECT_GT(replayed_mass(*trace), 0.05);
 }
 
-// Where vectors suffice, a replay computes from them the rows that the model had.
-TEST_P(FamilyTasks, VectorsAreRecordedIfTheySayEverythingAndElseRefused) {
-  for (const std::size_t tokens : {5U, 24U}) {
-    std::vector<std::size_t> layers(model_.config.layers);
-    std::iota(layers.begin(), layers.end(), std::size_t{0});
-    const auto suffice = check_vectors_suffice(model_.config, layers, tokens);
+// A replay computes from vectors the rows that the model had, also where the text is longer than
+// windows and first contexts.
+TEST_P(FamilyTasks, RowsThatAreComputedFromVectorsAreThoseOfTheModel) {
+  for (const std::size_t tokens : {5U, 24U, 60U}) {
     const auto vectors = recorded(model_, {.kind = TraceKind::qkv}, tokens);
-    EXPECT_EQ(vectors.has_value(), suffice.has_value());
-    if (!suffice) {
-      EXPECT_THAT(vectors.error().message, HasSubstr("traces of q/k/v cannot express"));
-      continue;
-    }
+    ASSERT_TRUE(vectors) << vectors.error().message;
     const auto rows = recorded(model_, {.kind = TraceKind::attention}, tokens);
     EXPECT_NEAR(replayed_mass(*vectors), replayed_mass(*rows), 2e-6);
+    EXPECT_LT(largest_difference(*vectors, *rows), 2e-6);
   }
 }
 
@@ -95,19 +114,22 @@ INSTANTIATE_TEST_SUITE_P(All,
                          testing::ValuesIn(test::small_family_names()),
                          [](const auto& one) { return one.param; });
 
-std::string said(const std::string& family, std::vector<std::size_t> layers, std::size_t tokens) {
+LayerRules rules_of_family(const std::string& family, std::size_t layer, std::size_t tokens) {
   const auto config = parse_config(test::small_family(family).config).value();
-  const auto suffice = check_vectors_suffice(config, layers, tokens);
-  return suffice ? "suffice" : suffice.error().message;
+  TraceInfo info;
+  for (std::size_t i = 0; i < config.layers; ++i) info.layers.push_back(i);
+  state_attention(config, tokens, info);
+  EXPECT_EQ(info.model_layers, needs_version_2(info) ? config.layers : 0U);
+  return rules_of(info, layer);
 }
 
-TEST(TraceLimits, SayWhatVectorsCannotExpress) {
-  EXPECT_THAT(said("gemma2", {0}, 4), HasSubstr("this model's soft cap of attention"));
-  EXPECT_THAT(said("mistral", {0, 1}, 8), HasSubstr("the window of 7 positions of layer 0"));
-  EXPECT_EQ(said("mistral", {0, 1}, 7), "suffice");
-  EXPECT_THAT(said("smollm3", {0, 1}, 4), HasSubstr("that layer 1 rotates unlike layer 0"));
-  EXPECT_EQ(said("smollm3", {0, 2}, 40), "suffice");
-  EXPECT_EQ(said("smollm3", {1}, 9), "suffice");
+TEST(TraceRules, SayWhatALayerDoesAndNothingThatATextIsTooShortFor) {
+  EXPECT_GT(rules_of_family("gemma2", 0, 4).cap, 0);
+  EXPECT_EQ(rules_of_family("mistral", 0, 8).window, 7U);
+  EXPECT_EQ(rules_of_family("mistral", 0, 7).window, 0U);
+  EXPECT_EQ(rules_of_family("smollm3", 1, 4).layout, RopeLayout::none);
+  EXPECT_EQ(rules_of_family("smollm3", 0, 4).layout, RopeLayout::half);
+  EXPECT_TRUE(rules_of_family("smollm3", 0, 4).frequencies.empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "kvcheck/sim/replay/trace_rotations.h"
+#include "kvcheck/sim/cache/trace_rotations.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "kvcheck/sim/replay/head_logits.h"
+#include "kvcheck/sim/cache/head_logits.h"
 
 #include <algorithm>
 #include <cmath>
