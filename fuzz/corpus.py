@@ -5,6 +5,7 @@ that begin with found-.
 """
 import io
 import json
+import math
 import os
 import random
 import struct
@@ -66,6 +67,27 @@ def npz(members, method):
     return out.getvalue()
 
 
+def rules_trace():
+    """Two layers of version 2, each of which does something else."""
+    texts = {"format": "kvcheck-trace", "version": "2", "kind": "qkv", "rope_layout": "half,none",
+             "rope_dims": "4", "rope_scale": "1.5,1", "attention_scale": "0.25", "soft_cap": "3,none",
+             "window": "none,2", "rope_applied": "yes", "model_layers": "5"}
+    header, data = {"__metadata__": texts}, b""
+    vectors = [math.sin(i) for i in range(4 * 4 * 4)]
+    for layer in (1, 4):
+        tensors = {"q": ([2, 4, 4], vectors[:32]), "k": ([1, 4, 4], vectors[16:32]),
+                   "v": ([1, 4, 4], vectors[32:48]), "sinks": ([2], [1, -2]), "slopes": ([2], [0.5, 0])}
+        if layer == 1:
+            tensors["frequencies"] = ([2], [1, 0.25])
+        for name, (shape, numbers) in tensors.items():
+            wide = name == "frequencies"
+            begin, data = len(data), data + struct.pack("<%d%s" % (len(numbers), "d" if wide else "f"),
+                                                        *numbers)
+            header["layers.%d.%s" % (layer, name)] = {
+                "dtype": "F64" if wide else "F32", "shape": shape, "data_offsets": [begin, len(data)]}
+    return json.dumps(header, separators=(",", ":")), data
+
+
 def traces(kvcheck):
     """Synthetic traces of all kinds, as files and as headers with data."""
     specs = {
@@ -102,6 +124,12 @@ def traces(kvcheck):
     write("trace", "with-text", (json.dumps(header, separators=(",", ":")), data))
     texts["kind"] = "other"
     write("trace", "wrong", (json.dumps(header, separators=(",", ":")), data))
+    write("trace", "rules", rules_trace())
+    texts = {"format": "kvcheck-trace", "version": "2", "kind": "attention", "learned_sinks": "yes"}
+    header = {"__metadata__": texts,
+              "layers.0.attention": {"dtype": "F32", "shape": [1, 3, 3], "data_offsets": [0, 36]}}
+    data = struct.pack("<9f", *(weight * 0.5 for weight in struct.unpack("<9f", rows(1, 3, "f"))))
+    write("trace", "learned-sinks", (json.dumps(header, separators=(",", ":")), data))
     dumps = {"heads": npy((2, 4, 4)), "layers": npy((2, 1, 4, 4)), "f16": npy((1, 4, 4), "e"),
              "f64": npy((1, 4, 4), "d"), "version-2": npy((1, 3, 3), version=2),
              "fortran": npy((1, 3, 3), order="True")}
@@ -587,7 +615,9 @@ words = {
                       "attended= ask_at= ask_every= sinks= topics=",
     "trace": "__metadata__ format kvcheck-trace version kind attention qkv layers query_heads "
              "kv_heads head_dim rope_layout rope_theta rope_dims interleaved trained_context dtype "
-             "shape data_offsets F32 F16 BF16 I32 I64 U8 tokens text text_ends nll layers.0.q",
+             "shape data_offsets F32 F16 BF16 I32 I64 U8 tokens text text_ends nll layers.0.q rope_scale "
+             "rope_applied attention_scale soft_cap window learned_sinks model_layers none half,none yes "
+             "F64 layers.0.frequencies layers.0.sinks layers.0.slopes",
     "npy": "descr fortran_order shape <f2 <f4 <f8 False True",
     "config": "mistral qwen3 smollm3 gemma gemma2 gemma3_text phi3 olmo2 granite stablelm gpt_neo "
               "sliding_window layer_types sliding_attention full_attention no_rope_layers yarn "

@@ -50,6 +50,8 @@ void check_same(const Trace& trace, const Trace& saved) {
   KV_CHECK(a.query_heads == b.query_heads && a.kv_heads == b.kv_heads);
   KV_CHECK(a.head_dim == b.head_dim && a.layers == b.layers && a.rope == b.rope);
   KV_CHECK(a.trained_context == b.trained_context && a.number == b.number);
+  KV_CHECK(a.rules == b.rules && a.model_layers == b.model_layers);
+  KV_CHECK(a.rope_applied == b.rope_applied && a.learned_sinks == b.learned_sinks);
   KV_CHECK(std::ranges::equal(trace.token_ids(), saved.token_ids()));
   KV_CHECK(trace.transcript().text == saved.transcript().text);
   KV_CHECK(trace.transcript().text_ends == saved.transcript().text_ends);

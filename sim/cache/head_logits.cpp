@@ -52,7 +52,8 @@ void HeadLogits::finish(std::span<float> logits, std::size_t distance) const {
   if (slope_ == 0) return;
   auto steps = static_cast<double>(distance);
   for (float& logit : logits) {
-    logit = static_cast<float>(static_cast<double>(logit) - slope_ * steps);
+    const double biased = static_cast<double>(logit) - slope_ * steps;
+    logit = static_cast<float>(std::max(biased, double{hidden_logit}));
     steps -= 1;
   }
 }

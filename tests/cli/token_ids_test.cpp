@@ -1,4 +1,6 @@
 // Token numbers as input, and every family under the commands that run a model.
+#include <boost/json.hpp>
+
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/model/small_families.h"
@@ -100,6 +102,44 @@ TEST_P(EveryFamily, GeneratesAndRecords) {
       {"record", "--model", model_, "--ids", "--text", text_, "--kind", "attention", "-o", trace});
   EXPECT_EQ(recorded.status, 0) << recorded.err;
   EXPECT_EQ(open_trace(trace).value().info().tokens, 40U);
+}
+
+// The numbers that a replay of vectors gives are those of the rows that the model had.
+TEST_P(EveryFamily, RecordsVectorsThatReplayAsItsRows) {
+  const auto replayed = [&](const std::string& kind) {
+    const std::string trace = folder_ / (kind + ".safetensors");
+    const Ran recorded = run({"record", "--model", model_, "--ids", "--text", text_, "--kind", kind,
+                              "--dtype", "f32", "-o", trace});
+    EXPECT_EQ(recorded.status, 0) << recorded.err;
+    const Ran ran =
+        run({"replay", trace, "--policy", "streaming:sinks=2", "--policy", "h2o", "--policy",
+             "tova", "--budget", "8,16", "--json", "-", "--per-head", "-q"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    std::vector<double> masses;
+    for (const std::string_view line : split(ran.out, '\n')) {
+      if (line.empty()) continue;
+      const boost::json::value cell = boost::json::parse(line);
+      masses.push_back(cell.at("retained_mass").to_number<double>());
+    }
+    return masses;
+  };
+  const std::vector<double> vectors = replayed("qkv");
+  const std::vector<double> rows = replayed("attention");
+  ASSERT_EQ(vectors.size(), rows.size());
+  ASSERT_GT(vectors.size(), 12U);
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(vectors[i], rows[i], 2e-6) << i;
+  const Ran moved = run({"replay", folder_ / "qkv.safetensors", "--policy", "all", "--budget", "8",
+                         "--json", "-", "-q"});
+  EXPECT_EQ(moved.status, 0) << moved.err;
+}
+
+// In-cache positions need vectors, which the open loop records.
+TEST_P(EveryFamily, HasAnOpenLoopAtRanks) {
+  const Ran ran = run({"eval", "--model", model_, "--ids", "--text", text_, "--policy", "dense",
+                       "--policy", "streaming:sinks=2;positions=in-cache", "--budget", "8",
+                       "--windows", "30", "--open-loop", "--json", "-", "-q"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\"retained_mass\":0."));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryFamily, testing::ValuesIn(all_families()), [](const auto& one) {

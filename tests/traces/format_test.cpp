@@ -108,6 +108,22 @@ TEST_F(FormatPagePython, WriterMakesATrace) {
   EXPECT_EQ(verify(trace).value().largest, 3);
 }
 
+TEST_F(FormatPagePython, WriterMakesATraceOfVersion2) {
+  run("import numpy as np\n"
+      "q = np.ones((4, 5, 16), 'f4')\n"
+      "k = v = np.full((2, 5, 16), 3, 'f4')\n"
+      "inv_freq = np.array([1, 0.1, 0.01, 0.001], 'f4')\n"
+      "sinks = np.zeros(4, 'f4')\n" +
+      block_after("<!-- tested: writer -->") + block_after("<!-- tested: rules call -->"));
+  const Trace trace = opened("t2.safetensors");
+  const LayerRules rules = rules_of(trace.info(), 0);
+  EXPECT_EQ(rules.window, 128U);
+  EXPECT_EQ(rules.cap, 50);
+  EXPECT_THAT(rules.frequencies, ElementsAre(1, DoubleEq(double{0.1F}), DoubleEq(double{0.01F}),
+                                             DoubleEq(double{0.001F})));
+  EXPECT_THAT(rules.sinks, ElementsAre(0, 0, 0, 0));
+}
+
 TEST(BundledTrace, OpensVerifiesAndIsSmall) {
   const std::string path = KVCHECK_SOURCE_DIR "/traces/data/tinystories-2m.qkv.safetensors";
   EXPECT_LT(std::filesystem::file_size(path), 2'600'000U);

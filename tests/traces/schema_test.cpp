@@ -61,7 +61,7 @@ TEST(Schema, NeedsFormatVersionKindAndRotation) {
 }
 
 TEST(Schema, RefusesOtherVersionsAndUnknownWords) {
-  EXPECT_THAT(with_metadata(R"("version":"1")", R"("version":"2")"), HasSubstr("version '2'"));
+  EXPECT_THAT(with_metadata(R"("version":"1")", R"("version":"3")"), HasSubstr("version '3'"));
   EXPECT_THAT(with_metadata(R"("kind":"qkv")", R"("kind":"qvk")"),
               HasSubstr("unknown kind 'qvk'; did you mean 'qkv'?"));
   EXPECT_THAT(with_metadata("half", "halves"), HasSubstr("unknown rope_layout 'halves'"));

@@ -132,7 +132,10 @@ Result<TraceInfo> select(const TraceInfo& info, const Selection& selection) {
   }
   kept.rules = kept_rules(info, kept.layers, selection);
   const auto rotates = [](const LayerRules& rules) { return rules.layout != RopeLayout::none; };
-  if (!kept.rules.empty() && std::ranges::none_of(kept.rules, rotates)) kept.rope_applied = false;
+  if (!kept.rules.empty() && std::ranges::none_of(kept.rules, rotates)) {
+    kept.rope = {};
+    kept.rope_applied = false;
+  }
   if (selection.tokens) {
     if (*selection.tokens == 0 || *selection.tokens > info.tokens) {
       return usage_error("cannot keep " + std::to_string(*selection.tokens) +
