@@ -30,7 +30,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 21> table = {{
+constexpr std::array<Option, 22> table = {{
     {.name = "policy",
      .value = "SPEC",
      .help = "a policy with its fields, or a preset (@name), or all: every policy at its defaults",

@@ -27,7 +27,8 @@ Found found_in(const TraceInfo& info, const Text& text) {
 void add_found(const TraceInfo& info, const Found& found, std::vector<std::string>& parts) {
   for (const auto& [what, layers] : found) {
     const bool all = layers.size() == info.layers.size();
-    parts.push_back(all ? what : what + " in layers " + numbers_text(layers));
+    const std::string in = layers.size() == 1 ? " in layer " : " in layers ";
+    parts.push_back(all ? what : what + in + numbers_text(layers));
   }
 }
 

@@ -40,8 +40,8 @@ struct RecordOptions {
 // Queries contain the scale of attention, as far as it is not 1 / sqrt(head_dim).
 // Memory does not grow with the trace: its numbers wait on disk, once more as f32, until they are
 // all there. Errors: layers or heads that the model does not have; of q/k/v, vectors=re-evaluated,
-// which gives a token several; the decoder's, the disk's, a file of the model that changed, and being stopped. Requires at least
-// one token.
+// which gives a token several; the decoder's, the disk's, a file of the model that changed, and
+// being stopped. Requires at least one token.
 Result<void> record(const LanguageModel& model,
                     const Tokenizer& tokenizer,
                     std::span<const TokenId> tokens,

@@ -15,11 +15,11 @@
 #include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/token_vectors.h"
+#include "kvcheck/sim/cache/trace_rotations.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 #include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/seen_rows.h"
-#include "kvcheck/sim/cache/trace_rotations.h"
 
 namespace kv {
 

@@ -10,8 +10,8 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/position.h"
-#include "kvcheck/sim/cache/rope.h"
 #include "kvcheck/sim/cache/head_logits.h"
+#include "kvcheck/sim/cache/rope.h"
 #include "kvcheck/sim/replay/top_k.h"
 #include "kvcheck/traces/trace.h"
 
@@ -59,8 +59,8 @@ class DenseRows {
             const RopeTable& rope);
 
   // The row of `query`. An error names the layer, head and row of a sum that is not one (or above
-  // one, beside a learned sink), a negative entry, a NaN, or mass above the diagonal. Cost: O(query) for attention, O(query * head_dim) for
-  // q/k/v.
+  // one, beside a learned sink), a negative entry, a NaN, or mass above the diagonal. Cost:
+  // O(query) for attention, O(query * head_dim) for q/k/v.
   Result<DenseRow> load(Position query);
 
   // Writes the query's vector, rotated to `position`, to out: [head_dim]. Only for q/k/v traces.

@@ -15,13 +15,14 @@ inline constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 // Means over all queries of one query head.
 //
 // p is the dense row at absolute positions. q is the row over the visible set V at the spec's
-// positions.
+// positions. Beside a learned sink p and q include it: it is always seen and has no value.
 struct HeadMetrics {
-  // The sum of p over V: the share of dense attention whose keys are visible. In [0, 1].
+  // The sum of p over V, as a share of that over all keys: the dense attention to keys that are
+  // visible. In [0, 1].
   double retained_mass = 0;
 
   // KL(q || p) in nats: sum over V of q ln(q / p). With absolute positions this is -ln(retained
-  // mass).
+  // mass), if there is no learned sink. Keys that only a window hides from p count as 1e-9 of it.
   double kl_to_dense = 0;
 
   // |top-k of q, intersected with top-k of p| / k. k is the smaller of ReplayOptions::top_k and the

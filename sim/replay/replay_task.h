@@ -13,10 +13,10 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/threads/run_tasks.h"
+#include "kvcheck/sim/cache/trace_rotations.h"
 #include "kvcheck/sim/replay/cell_state.h"
 #include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/replay.h"
-#include "kvcheck/sim/cache/trace_rotations.h"
 
 namespace kv {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "kvcheck/sim/replay/cell_state.h"
 #include "kvcheck/sim/cache/trace_rotations.h"
+#include "kvcheck/sim/replay/cell_state.h"
 
 namespace kv {
 namespace {

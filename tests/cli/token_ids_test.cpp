@@ -109,7 +109,7 @@ TEST_P(EveryFamily, RecordsVectorsThatReplayAsItsRows) {
   const auto replayed = [&](const std::string& kind) {
     const std::string trace = folder_ / (kind + ".safetensors");
     const Ran recorded = run({"record", "--model", model_, "--ids", "--text", text_, "--kind", kind,
-                              "--dtype", "f32", "-o", trace});
+                              "--storage", "f32", "-o", trace});
     EXPECT_EQ(recorded.status, 0) << recorded.err;
     const Ran ran =
         run({"replay", trace, "--policy", "streaming:sinks=2", "--policy", "h2o", "--policy",

@@ -97,6 +97,58 @@ class Attention(unittest.TestCase):
                 kvcheck.attention(good, **options)
 
 
+class Rules(unittest.TestCase):
+    """What layers may do in version 2 of the format."""
+
+    def vectors(self, layers=2):
+        random = numpy.random.default_rng(5)
+        shape = (layers, 4, 24, 8)
+        return [random.normal(size=shape).astype(numpy.float32) for _ in "qkv"]
+
+    def test_arrive_and_are_saved(self):
+        table = [1.0, 0.5, 0.25, 0.125]
+        trace = kvcheck.qkv(*self.vectors(), frequencies=[table, None], rope_scale=1.25, theta=100,
+                            soft_cap=[None, 30], window=7, sinks=[0.5, 1, -1, 2],
+                            attention_scale=[0.25, None], model_layers=12, layers=[3, 8])
+        with tempfile.TemporaryDirectory() as folder:
+            trace.save(folder + "/rules.safetensors")
+            for one in (trace, kvcheck.open_trace(folder + "/rules.safetensors")):
+                first, second = one.rules
+                self.assertEqual(first["frequencies"], table)
+                self.assertAlmostEqual(second["frequencies"][1], 100 ** -0.25)
+                self.assertEqual((first["soft_cap"], second["soft_cap"]), (None, 30))
+                self.assertEqual((first["attention_scale"], second["attention_scale"]),
+                                 (0.25, 1 / numpy.sqrt(8)))
+                self.assertEqual((first["window"], first["sinks"]), (7, [0.5, 1, -1, 2]))
+                self.assertEqual((one.model_layers, first["rope_scale"]), (12, 1.25))
+
+    def test_a_window_changes_what_is_retained(self):
+        mass = [kvcheck.replay(kvcheck.qkv(*self.vectors(), window=window), "window", 8)
+                .cells["retained_mass"][0] for window in (None, 8)]
+        self.assertLess(mass[0], 0.9)
+        self.assertAlmostEqual(mass[1], 1, 6)
+
+    def test_rows_with_a_learned_sink(self):
+        given = rows() * numpy.float32(0.5)
+        with self.assertRaisesRegex(kvcheck.Error, "expected 1 within"):
+            kvcheck.attention(given)
+        trace = kvcheck.attention(given, learned_sinks=True)
+        self.assertTrue(trace.learned_sinks)
+        whole = kvcheck.replay(kvcheck.attention(rows()), "window", 8)
+        part = kvcheck.replay(trace, "window", 8)
+        self.assertAlmostEqual(part.cells["retained_mass"][0], whole.cells["retained_mass"][0], 6)
+
+    def test_wrong_rules_are_refused(self):
+        wrong = {"window is '0'": {"window": 0}, "soft_cap is '-1.0'": {"soft_cap": -1},
+                 "window has 3 values": {"window": [1, 2, 3]}, "has 2 numbers; expected 4": {
+                     "frequencies": [1, 2]}, "has nan at 0": {"sinks": [float("nan"), 0, 0, 0]},
+                 "sinks has 3 lists": {"sinks": [[1] * 4] * 3}, "no layer rotates": {
+                     "rope": "none", "rope_applied": True}, "rope_dims is 10": {"rope_dims": 10}}
+        for sentence, arguments in wrong.items():
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                kvcheck.qkv(*self.vectors(), **arguments)
+
+
 class QueriesKeysValues(unittest.TestCase):
     def test_arrays_of_a_file_replay_as_the_file(self):
         opened = kvcheck.open_trace(BUNDLED)

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "kvcheck/base/text/describe.h"
-#include "kvcheck/traces/files/layer_tables.h"
 #include "kvcheck/traces/files/transcript.h"
 #include "kvcheck/traces/metadata.h"
 

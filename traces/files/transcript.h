@@ -1,4 +1,5 @@
-// The tensors beside the layers: tokens, text, text_ends, nll.
+// The tensors beside the numbers of the layers: tokens, text, text_ends, nll; and what version 2
+// says of a layer: frequencies, sinks, slopes.
 #pragma once
 
 #include <cstdint>
@@ -20,5 +21,12 @@ struct TranscriptTensors {
 
 // Copies those tensors that the file has and checks them against the number of tokens.
 Result<TranscriptTensors> read_transcript(const Safetensors& file, std::size_t tokens);
+
+// Copies the numbers of the layer's tensors that are not null into its rules. The error names a
+// tensor of another type or shape than one list of numbers.
+Result<void> read_layer_tables(const SafetensorsTensor* frequencies,
+                               const SafetensorsTensor* sinks,
+                               const SafetensorsTensor* slopes,
+                               LayerRules& rules);
 
 }  // namespace kv
