@@ -118,6 +118,7 @@ set(KVCHECK_PUBLIC_HEADERS
   sim/spec/settings.h
   sim/spec/spec.h
   traces/layer_rules.h
+  traces/query_sample.h
   traces/rope_layout.h
   traces/trace.h
   traces/verify.h

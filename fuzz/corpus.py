@@ -88,6 +88,19 @@ def rules_trace():
     return json.dumps(header, separators=(",", ":")), data
 
 
+def sampled_trace(queries, design):
+    """Eight tokens of which some queries are recorded, of one kv-head that is not the model's first."""
+    texts = {"format": "kvcheck-trace", "version": "2", "kind": "qkv", "rope_layout": "half",
+             "rope_theta": "100", "rope_dims": "4", "query_design": design, "kv_head_numbers": "3"}
+    header, data = {"__metadata__": texts}, struct.pack("<%di" % len(queries), *queries)
+    header["queries"] = {"dtype": "I32", "shape": [len(queries)], "data_offsets": [0, len(data)]}
+    for name, shape in {"q": [2, len(queries), 4], "k": [1, 8, 4], "v": [1, 8, 4]}.items():
+        count = shape[0] * shape[1] * shape[2]
+        begin, data = len(data), data + struct.pack("<%df" % count, *(math.sin(i) for i in range(count)))
+        header["layers.2." + name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, len(data)]}
+    return json.dumps(header, separators=(",", ":")), data
+
+
 def traces(kvcheck):
     """Synthetic traces of all kinds, as files and as headers with data."""
     specs = {
@@ -125,6 +138,8 @@ def traces(kvcheck):
     texts["kind"] = "other"
     write("trace", "wrong", (json.dumps(header, separators=(",", ":")), data))
     write("trace", "rules", rules_trace())
+    write("trace", "sampled", sampled_trace([1, 2, 6], "1/4,2"))
+    write("trace", "regular", sampled_trace([1, 4, 7], "every:3+1"))
     texts = {"format": "kvcheck-trace", "version": "2", "kind": "attention", "learned_sinks": "yes"}
     header = {"__metadata__": texts,
               "layers.0.attention": {"dtype": "F32", "shape": [1, 3, 3], "data_offsets": [0, 36]}}

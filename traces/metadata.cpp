@@ -50,6 +50,27 @@ bool yes(MetadataReader& reader, const std::string& name) {
   return reader.has(name) && reader.word(name, no_yes) == 1;
 }
 
+std::string list_text(std::span<const std::size_t> numbers) {
+  std::vector<std::string> words;
+  for (const std::size_t number : numbers) words.push_back(std::to_string(number));
+  return join(words, ",");
+}
+
+// Which queries and kv-heads a file of version 2 records.
+void read_sample(MetadataReader& reader, TraceInfo& info) {
+  if (reader.has("query_design")) {
+    auto design = parse_query_design(reader.text("query_design", ""));
+    if (!design) return reader.keep("__metadata__: query_design: " + design.error().message);
+    info.query_design = *std::move(design);
+  }
+  if (!reader.has("kv_head_numbers")) return;
+  for (const std::string_view word : split(reader.text("kv_head_numbers", ""), ',')) {
+    const auto number = parse_count(word, "kv_head_numbers", 0, largest_dimension);
+    if (!number) return reader.keep("__metadata__: " + number.error().message);
+    info.kv_head_numbers.push_back(static_cast<std::size_t>(*number));
+  }
+}
+
 // The layouts of version 2, where layers may rotate or not, but not in two ways.
 std::vector<std::size_t> read_layouts(MetadataReader& reader, Rope& rope) {
   if (!reader.has("rope_layout")) reader.keep("__metadata__ has no 'rope_layout'");
@@ -96,6 +117,7 @@ void read_rules(MetadataReader& reader, TraceInfo& info) {
 
 void read_version_2(MetadataReader& reader, TraceInfo& info) {
   info.model_layers = reader.count("model_layers", largest_dimension);
+  read_sample(reader, info);
   if (info.kind == TraceKind::qkv) {
     if (reader.has("learned_sinks")) {
       reader.keep(
@@ -204,6 +226,7 @@ bool needs_version_2(const TraceInfo& info) {
   const LayerRules plain{.layout = info.rope.layout};
   const auto special = [&](const LayerRules& rules) { return rules != plain; };
   return info.model_layers > 0 || info.rope_applied || info.learned_sinks ||
+         !info.queries.empty() || !info.kv_head_numbers.empty() ||
          std::ranges::any_of(info.rules, special);
 }
 
@@ -229,6 +252,8 @@ std::vector<std::pair<std::string, std::string>> trace_metadata(const TraceInfo&
   add_count("trained_context", info.trained_context);
   add_count("prompt_tokens", info.marks.prompt);
   add_count("question_tokens", info.marks.question);
+  if (info.query_design) add("query_design", text_of(*info.query_design));
+  if (!info.kv_head_numbers.empty()) add("kv_head_numbers", list_text(info.kv_head_numbers));
   add("rope_layout", info.rules.empty()
                          ? layout_text(info.rope.layout)
                          : values_text(info.rules, &LayerRules::layout, layout_text));

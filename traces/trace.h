@@ -21,7 +21,9 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/marks.h"
+#include "kvcheck/base/position.h"
 #include "kvcheck/traces/layer_rules.h"
+#include "kvcheck/traces/query_sample.h"
 #include "kvcheck/traces/rope_layout.h"
 
 namespace kv {
@@ -66,6 +68,11 @@ struct TraceInfo {
   std::size_t kv_heads = 0;         // divides query_heads; see kv_head_of()
   std::size_t head_dim = 0;         // 0 when unknown (attention dumps)
   std::vector<std::size_t> layers;  // the model's numbers of the recorded layers, increasing
+  // The recorded queries, increasing; empty: all. Keys and values are those of all tokens.
+  std::vector<Position> queries{};
+  std::optional<QueryDesign> query_design{};  // how they were selected; empty: not known, or all
+  // The model's numbers of the recorded kv-heads, increasing; empty: 0 to kv_heads - 1.
+  std::vector<std::size_t> kv_head_numbers{};
   std::size_t trained_context = 0;  // 0 when unknown
   std::size_t model_layers = 0;     // how many layers the model has; 0 when unknown
   Rope rope;  // of the layers that rotate and have no frequencies of their own
@@ -88,6 +95,22 @@ inline std::size_t query_heads_per_kv_head(const TraceInfo& info) {
 // The kv-head that a query head reads: heads of one kv-head are neighbours.
 inline std::size_t kv_head_of(const TraceInfo& info, std::size_t query_head) {
   return query_head / query_heads_per_kv_head(info);
+}
+
+// How many queries are recorded: the rows of each head's queries, or of its attention.
+inline std::size_t recorded_queries(const TraceInfo& info) {
+  return info.queries.empty() ? info.tokens : info.queries.size();
+}
+
+// The position of a recorded query, by its row.
+inline Position recorded_query(const TraceInfo& info, std::size_t row) {
+  return info.queries.empty() ? static_cast<Position>(row) : info.queries[row];
+}
+
+// Whether the numbers of the recorded queries stand for those of all queries, with an error that
+// follows from how they were selected.
+inline bool samples_queries(const TraceInfo& info) {
+  return !info.queries.empty() && info.query_design && info.query_design->samples();
 }
 
 // What the layer with an index into info.layers does. Without rules all layers rotate by info.rope
@@ -113,9 +136,9 @@ struct Transcript {
 class Trace {
  public:
   struct Layer {
-    TensorView attention;  // [query_heads, tokens, tokens] when kind is attention
+    TensorView attention;  // [query_heads, recorded queries, tokens] when kind is attention
     // When kind is qkv; q and k are before rotation unless info.rope_applied.
-    TensorView q;  // [query_heads, tokens, head_dim]
+    TensorView q;  // [query_heads, recorded queries, head_dim]
     TensorView k;  // [kv_heads, tokens, head_dim]
     TensorView v;  // [kv_heads, tokens, head_dim]
   };

@@ -73,13 +73,16 @@ class Pass {
 
   Result<void> check_tensor(Place place, const TensorView& view) {
     const std::size_t width = view.shape[2];
+    const bool of_queries = place.tensor == "attention" || place.tensor == "q";
     std::vector<float> row(width);
     const std::byte* bytes = view.data;
     for (place.head = 0; place.head < view.shape[0]; ++place.head) {
       for (place.token = 0; place.token < view.shape[1]; ++place.token) {
         kernels().widen(view.number, bytes, width, row.data());
         bytes += width * view.bytes_per_number();
-        if (auto right = check_row(place, row); !right) return right;
+        Place at = place;
+        if (of_queries) at.token = recorded_query(trace_.info(), place.token);
+        if (auto right = check_row(at, row); !right) return right;
       }
     }
     return {};

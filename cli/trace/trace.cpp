@@ -41,6 +41,14 @@ constexpr Option tokens_option{.name = "tokens",
                                    "how many tokens to keep, from the first on; a later part would "
                                    "not be a recording, because "
                                    "what a model computes depends on all tokens before"};
+constexpr Option queries_option{
+    .name = "queries",
+    .value = "WHICH",
+    .help =
+        "which queries to keep, with the keys and values of all tokens: 64/1000 (64 of every "
+        "1,000, drawn by --seed), every:16, positions such as 0-511, or several with commas"};
+constexpr Option seed_option{
+    .name = "seed", .value = "N", .default_value = "1", .help = "the seed of --queries"};
 constexpr Option model_option{.name = "model",
                               .value = "TEXT",
                               .help = "convert: the name of the model, stored in the trace"};
@@ -65,12 +73,12 @@ constexpr std::array look_table{json_option, help_option};
 constexpr std::array convert_table{output_option,        dtype_option,   kv_heads_option,
                                    learned_sinks_option, words_option,   model_option,
                                    source_option,        licence_option, help_option};
-constexpr std::array slice_table{output_option, dtype_option,  layers_option,
-                                 heads_option,  tokens_option, help_option};
+constexpr std::array slice_table{output_option, dtype_option,   layers_option, heads_option,
+                                 tokens_option, queries_option, seed_option,   help_option};
 constexpr std::array whole_table{output_option, dtype_option, kv_heads_option, learned_sinks_option,
                                  words_option,  model_option, source_option,   licence_option,
-                                 layers_option, heads_option, tokens_option,   json_option,
-                                 help_option};
+                                 layers_option, heads_option, tokens_option,   queries_option,
+                                 seed_option,   json_option,  help_option};
 
 constexpr std::string_view help =
     R"(Looks at traces, checks them, and makes new ones from them.
@@ -81,6 +89,7 @@ Usage:  kvcheck trace info FILE... [--json]
                               [--words FILE] [--model TEXT] [--source TEXT] [--licence TEXT]
         kvcheck trace generate NAME[:FIELD=VALUE,...] -o FILE [OPTIONS]
         kvcheck trace slice IN -o OUT [--layers LIST] [--heads LIST] [--tokens N] [--dtype TYPE]
+                              [--queries WHICH] [--seed N]
 
 A trace is a safetensors file in the form of traces/FORMAT.md, or an attention dump: a NumPy
 array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, keys].
@@ -93,7 +102,7 @@ array (.npy, .npz) of shape [layers, heads, queries, keys] or [heads, queries, k
             it can add model, source, licence, kv-heads, learned sinks and the text of each
             token, which a dump cannot hold or lacks
   generate  make a synthetic trace that says what it planted; kvcheck trace generate --help
-  slice     write a part of a trace: some layers, some heads, the first tokens
+  slice     write a part of a trace: some layers, some heads, the first tokens, some queries
 
 {options}
 
@@ -103,6 +112,7 @@ Examples:
   kvcheck trace convert attention.npy -o attention.safetensors --dtype f16 --model gpt2
   kvcheck trace convert llama.npy -o llama.safetensors --kv-heads 8 --words words.json
   kvcheck trace slice big.safetensors -o small.safetensors --layers 0,3-5 --tokens 256
+  kvcheck trace slice big.safetensors -o sample.safetensors --queries 64/1000
 )";
 
 // Runs `look` on every file, also after a wrong one, so that one bad file does not hide the next.
@@ -221,15 +231,19 @@ Result<void> edit(const Arguments& arguments, const Edit& changes, Streams& stre
 Result<void> convert(const Arguments& arguments, Streams& streams) {
   const auto dump = dump_options(arguments);
   if (!dump) return dump.error();
-  return edit(arguments,
-              {.texts = texts_from(arguments), .dump = *dump, .words = arguments.value("words")},
-              streams);
+  Edit changes;
+  changes.texts = texts_from(arguments);
+  changes.dump = *dump;
+  changes.words = arguments.value("words");
+  return edit(arguments, changes, streams);
 }
 
 Result<void> slice(const Arguments& arguments, Streams& streams) {
   const Result<Selection> selection = selection_from(arguments);
   if (!selection) return selection.error();
-  return edit(arguments, {.selection = *selection}, streams);
+  Edit changes;
+  changes.selection = *selection;
+  return edit(arguments, changes, streams);
 }
 
 struct Verb {

@@ -78,6 +78,14 @@ Result<Selection> selection_from(const Arguments& arguments) {
     if (!tokens) return tokens.error();
     selection.tokens = tokens.value();
   }
+  if (arguments.given("queries")) {
+    auto queries = parse_query_design(arguments.value("queries"));
+    if (!queries) return usage_error("--queries: " + queries.error().message);
+    selection.queries = *std::move(queries);
+  }
+  const auto seed = arguments.count("seed", 0, ~std::uint64_t{0});
+  if (!seed) return seed.error();
+  selection.query_seed = seed->value();
   return selection;
 }
 

@@ -42,7 +42,17 @@ std::string heads(const TraceInfo& info) {
   std::string text = std::to_string(info.query_heads) + " query heads on " +
                      std::to_string(info.kv_heads) + " kv-heads";
   if (info.head_dim > 0) text += ", " + std::to_string(info.head_dim) + " dimensions each";
+  if (!info.kv_head_numbers.empty()) {
+    text += "; in the model kv-heads " + numbers_text(info.kv_head_numbers);
+  }
   return text;
+}
+
+std::string queries(const TraceInfo& info) {
+  if (info.queries.empty()) return "";
+  const std::string how = info.query_design ? ", selected as " + text_of(*info.query_design)
+                                            : ", selected in a way that is not stated";
+  return std::to_string(info.queries.size()) + " of them are recorded" + how;
 }
 
 // Free text from a file must not control the terminal.
@@ -67,6 +77,7 @@ std::string describe_trace(const Trace& trace) {
   line("source", on_one_line(info.source));
   line("licence", on_one_line(info.licence));
   line("tokens", std::to_string(info.tokens));
+  line("queries", queries(info));
   line("prompt", info.marks.known() ? std::to_string(info.marks.prompt) + " tokens" : "");
   line("question",
        info.marks.question > 0 ? std::to_string(info.marks.question) + " tokens after it" : "");
@@ -97,6 +108,13 @@ std::string trace_json(const Trace& trace) {
   count("kv_heads", info.kv_heads);
   count("head_dim", info.head_dim);
   count("trained_context", info.trained_context);
+  if (!info.kv_head_numbers.empty()) {
+    object.add_raw("kv_head_numbers", shown_shape(info.kv_head_numbers));
+  }
+  if (!info.queries.empty()) {
+    count("queries", info.queries.size());
+    if (info.query_design) object.add("query_design", text_of(*info.query_design));
+  }
   if (info.marks.known()) {
     count("prompt_tokens", info.marks.prompt);
     count("question_tokens", info.marks.question);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/fuzz/support/inputs.h"
 #include "kvcheck/fuzz/support/trace_checks.h"
 #include "kvcheck/fuzz/targets/targets.h"
 #include "kvcheck/traces/files/safetensors_header.h"
+#include "kvcheck/traces/query_sample.h"
 
 namespace kv::fuzz {
 
@@ -16,6 +18,10 @@ bool trace(Input input) {
   const std::vector<std::string_view> parts = parts_of(input, 2);
   const Result<SafetensorsHeader> header = parse_safetensors_header(parts[0]);
   if (!header) return refused(header.error());
+  if (const auto said = header->metadata.find("query_design"); said != header->metadata.end()) {
+    const Result<QueryDesign> design = parse_query_design(said->second);
+    KV_CHECK(!design || parse_query_design(text_of(*design)) == *design);
+  }
   std::uint64_t end = 0;
   for (const SafetensorsEntry& entry : header->tensors) {
     if (entry.offsets.size() == 2) end = std::max(end, entry.offsets[1]);

@@ -56,10 +56,20 @@ Result<std::vector<std::size_t>> groups_of(const TraceInfo& info,
   return groups;
 }
 
+// The model's numbers of the kv-heads that are kept; none where they are the first ones.
+std::vector<std::size_t> kept_numbers(const TraceInfo& info,
+                                      const std::vector<std::size_t>& groups) {
+  std::vector<std::size_t> numbers;
+  for (const std::size_t group : groups) {
+    numbers.push_back(info.kv_head_numbers.empty() ? group : info.kv_head_numbers[group]);
+  }
+  return numbers == first_numbers(numbers.size()) ? std::vector<std::size_t>() : numbers;
+}
+
 // The heads, rows and columns of one tensor that are kept.
 struct Cut {
   const std::vector<std::size_t>& heads;
-  std::size_t rows;
+  const std::vector<std::size_t>& rows;
   std::size_t columns;
 };
 
@@ -67,13 +77,20 @@ Result<void> copy(const TensorView& from, const Cut& cut, TraceWriter& into) {
   const std::size_t row_bytes = from.shape[2] * from.bytes_per_number();
   std::vector<float> row(cut.columns);
   for (const std::size_t head : cut.heads) {
-    const std::byte* bytes = from.data + head * from.shape[1] * row_bytes;
-    for (std::size_t i = 0; i < cut.rows; ++i, bytes += row_bytes) {
+    for (const std::size_t at : cut.rows) {
+      const std::byte* bytes = from.data + (head * from.shape[1] + at) * row_bytes;
       kernels().widen(from.number, bytes, row.size(), row.data());
       if (auto done = into.write(row); !done) return done;
     }
   }
   return {};
+}
+
+// The rows that the kept queries have in the trace. Of a trace of some queries, these are its
+// first.
+std::vector<std::size_t> rows_of_queries(const TraceInfo& info, const TraceInfo& kept) {
+  if (!info.queries.empty() || kept.queries.empty()) return first_numbers(recorded_queries(kept));
+  return {kept.queries.begin(), kept.queries.end()};
 }
 
 Transcript first_of(const Transcript& whole, std::size_t whole_tokens, std::size_t tokens) {
@@ -129,6 +146,7 @@ Result<TraceInfo> select(const TraceInfo& info, const Selection& selection) {
     if (!groups) return groups.error();
     kept.query_heads = selection.heads->size();
     kept.kv_heads = groups.value().size();
+    kept.kv_head_numbers = kept_numbers(info, *groups);
   }
   kept.rules = kept_rules(info, kept.layers, selection);
   const auto rotates = [](const LayerRules& rules) { return rules.layout != RopeLayout::none; };
@@ -142,6 +160,22 @@ Result<TraceInfo> select(const TraceInfo& info, const Selection& selection) {
                          " tokens; expected 1 to " + std::to_string(info.tokens));
     }
     kept.tokens = *selection.tokens;
+    std::erase_if(kept.queries, [&](Position query) { return query >= kept.tokens; });
+    if (kept.queries.empty() && !info.queries.empty()) {
+      return usage_error("the first " + std::to_string(kept.tokens) +
+                         " tokens have no recorded query; expected more than the " +
+                         std::to_string(info.queries.front()) + " before the first");
+    }
+  }
+  if (selection.queries) {
+    if (!info.queries.empty()) {
+      return usage_error("the trace records " + std::to_string(info.queries.size()) +
+                         " queries of its own; expected all queries, to select from");
+    }
+    auto drawn = draw_queries(*selection.queries, kept.tokens, selection.query_seed);
+    if (!drawn) return drawn.error();
+    kept.queries = std::move(drawn->queries);
+    kept.query_design = std::move(drawn->design);
   }
   return kept;
 }
@@ -170,12 +204,14 @@ Result<void> rewrite(const Trace& trace,
       first_of(texts.transcript.value_or(trace.transcript()), info.tokens, kept.tokens));
   if (!created) return created.error();
   TraceWriter writer = std::move(created).value();
+  const std::vector<std::size_t> of_queries = rows_of_queries(info, kept);
+  const std::vector<std::size_t> of_tokens = first_numbers(kept.tokens);
   for (std::size_t i = 0; i < info.layers.size(); ++i) {
     if (!std::ranges::binary_search(kept.layers, info.layers[i])) continue;
     const Trace::Layer& layer = trace.layer(i);
-    const Cut queries{heads, kept.tokens, info.head_dim};
-    const Cut keys{groups, kept.tokens, info.head_dim};
-    const Cut rows{heads, kept.tokens, kept.tokens};
+    const Cut queries{heads, of_queries, info.head_dim};
+    const Cut keys{groups, of_tokens, info.head_dim};
+    const Cut rows{heads, of_queries, kept.tokens};
     for (const auto& [view, cut] :
          {std::pair{&layer.attention, &rows}, std::pair{&layer.q, &queries},
           std::pair{&layer.k, &keys}, std::pair{&layer.v, &keys}}) {

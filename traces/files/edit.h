@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct Selection {
   std::optional<std::vector<std::size_t>> layers;  // the model's numbers; empty means all
   std::optional<std::vector<std::size_t>> heads;   // query heads; whole groups of a kv-head
   std::optional<std::size_t> tokens;               // how many of the first
+  // Which queries of these tokens, drawn with the seed; empty: those that the trace records.
+  std::optional<QueryDesign> queries{};
+  std::uint64_t query_seed = 1;
 };
 
 // Descriptions that replace those of the trace, for example because an attention dump has none.
@@ -29,7 +33,8 @@ struct TraceTexts {
 };
 
 // The info of the trace that rewrite() would write. Errors: a layer, head or number of tokens that
-// the trace does not have, a list that does not increase, a group of query heads of which only a
+// the trace does not have, a list that does not increase, queries of a trace that
+// records some only, or of tokens that have none, a group of query heads of which only a
 // part is kept.
 Result<TraceInfo> select(const TraceInfo& info, const Selection& selection);
 

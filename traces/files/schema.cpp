@@ -1,7 +1,9 @@
 #include "kvcheck/traces/files/schema.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -61,6 +63,7 @@ Result<Layers> sort_tensors(const Safetensors& file, const TraceMetadata& metada
   Layers layers;
   for (const SafetensorsTensor& tensor : file.tensors) {
     if (is_transcript_tensor(tensor.name)) continue;
+    if (metadata.version > 1 && tensor.name == "queries") continue;
     const auto place = layer_and_part(tensor.name);
     if (!place || !belongs(place->second, kind, metadata.version)) {
       const std::string more =
@@ -88,7 +91,7 @@ Result<Layers> sort_tensors(const Safetensors& file, const TraceMetadata& metada
 
 // Takes sizes that the metadata leaves out from the first layer. view_of() compares every layer
 // with the result.
-Result<void> complete_sizes(TraceInfo& info, const Parts& first) {
+Result<void> complete_sizes(TraceInfo& info, const Parts& first, bool some_queries) {
   const bool rows = info.kind == TraceKind::attention;
   const SafetensorsTensor& queries = *first[rows ? attention : q];
   for (const SafetensorsTensor* tensor : std::span(first).first(number_parts)) {
@@ -96,7 +99,9 @@ Result<void> complete_sizes(TraceInfo& info, const Parts& first) {
     return malformed("tensor " + shown(tensor->name) + " has shape " + shown_shape(tensor->shape) +
                      "; expected " + (rows ? "[heads, queries, keys]" : "[heads, tokens, dims]"));
   }
+  // Of a trace of some queries, only keys tell how many tokens there are.
   info.tokens = queries.shape[1];
+  if (some_queries) info.tokens = rows ? queries.shape[2] : first[k]->shape[1];
   if (info.query_heads == 0) info.query_heads = queries.shape[0];
   if (info.kv_heads == 0) info.kv_heads = rows ? info.query_heads : first[k]->shape[0];
   if (info.head_dim == 0 && !rows) info.head_dim = queries.shape[2];
@@ -122,6 +127,15 @@ Result<void> check_sizes(const TraceInfo& info) {
   }
   if (info.kind == TraceKind::qkv && (info.head_dim == 0 || info.head_dim > largest_dimension)) {
     return bad("dimensions per head", info.head_dim, dimension);
+  }
+  if (!info.kv_head_numbers.empty()) {
+    const auto& numbers = info.kv_head_numbers;
+    const bool increase = std::ranges::is_sorted(numbers, std::less_equal{});
+    if (!increase || numbers.size() != info.kv_heads || numbers.back() >= largest_dimension) {
+      return malformed("__metadata__: kv_head_numbers has " + shown_shape(numbers) + "; expected " +
+                       std::to_string(info.kv_heads) +
+                       " numbers below 65535, increasing, one for each recorded kv-head");
+    }
   }
   if (info.head_dim > 0 && info.rope.dims > info.head_dim) {
     return bad("rope_dims", info.rope.dims, "at most head_dim, " + std::to_string(info.head_dim));
@@ -158,8 +172,9 @@ Result<TensorView> view_of(const SafetensorsTensor& tensor,
 }
 
 Result<Trace::Layer> view_layer(const TraceInfo& info, const Parts& parts, Dtype dtype) {
-  const std::vector<std::size_t> square{info.query_heads, info.tokens, info.tokens};
-  const std::vector<std::size_t> queries{info.query_heads, info.tokens, info.head_dim};
+  const std::size_t rows = recorded_queries(info);
+  const std::vector<std::size_t> square{info.query_heads, rows, info.tokens};
+  const std::vector<std::size_t> queries{info.query_heads, rows, info.head_dim};
   const std::vector<std::size_t> keys{info.kv_heads, info.tokens, info.head_dim};
   Trace::Layer layer;
   const std::array views{&layer.attention, &layer.q, &layer.k, &layer.v};
@@ -199,8 +214,11 @@ Result<Trace> read_schema(const Safetensors& file, TraceOrigin origin) {
   if (auto read = read_rules(*parts, *metadata); !read) return read.error();
   TraceInfo info = std::move(metadata->info);
   const Parts& first = parts->begin()->second;
-  if (auto sizes = complete_sizes(info, first); !sizes) return sizes.error();
+  const SafetensorsTensor* queries = metadata->version > 1 ? file.find("queries") : nullptr;
+  if (auto sizes = complete_sizes(info, first, queries != nullptr); !sizes) return sizes.error();
   if (auto sizes = check_sizes(info); !sizes) return sizes.error();
+
+  if (auto read = read_queries(queries, info); !read) return read.error();
 
   const Dtype dtype = first[info.kind == TraceKind::attention ? attention : q]->dtype;
   std::vector<Trace::Layer> layers;

@@ -112,4 +112,19 @@ Result<void> read_layer_tables(const SafetensorsTensor* frequencies,
   return read_table(slopes, false, rules.slopes);
 }
 
+Result<void> read_queries(const SafetensorsTensor* tensor, TraceInfo& info) {
+  if (tensor == nullptr) {
+    if (!info.query_design) return {};
+    return malformed(
+        "__metadata__ has query_design, and there is no tensor 'queries'; expected it");
+  }
+  if (tensor->dtype != Dtype::i32 || tensor->shape.size() != 1) {
+    return malformed("tensor 'queries' is " + std::string(dtype_name(tensor->dtype)) + " " +
+                     shown_shape(tensor->shape) + "; expected I32 [queries]");
+  }
+  // A number below 0 becomes one beyond every stream.
+  info.queries = copy_of<Position>(*tensor);
+  return check_queries(info.queries, info.query_design, info.tokens);
+}
+
 }  // namespace kv

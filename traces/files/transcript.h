@@ -1,5 +1,5 @@
-// The tensors beside the numbers of the layers: tokens, text, text_ends, nll; and what version 2
-// says of a layer: frequencies, sinks, slopes.
+// The tensors beside the numbers of the layers: tokens, text, text_ends, nll, queries; and what
+// version 2 says of a layer: frequencies, sinks, slopes.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +28,9 @@ Result<void> read_layer_tables(const SafetensorsTensor* frequencies,
                                const SafetensorsTensor* sinks,
                                const SafetensorsTensor* slopes,
                                LayerRules& rules);
+
+// Copies the recorded queries from their tensor, which is null if all are, and checks them against
+// the trace's tokens and the design that its metadata name.
+Result<void> read_queries(const SafetensorsTensor* tensor, TraceInfo& info);
 
 }  // namespace kv

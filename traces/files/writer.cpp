@@ -26,11 +26,12 @@ struct Part {
 };
 
 std::vector<Part> parts_of(const TraceInfo& info) {
+  const std::size_t rows = recorded_queries(info);
   if (info.kind == TraceKind::attention) {
-    return {{"attention", {info.query_heads, info.tokens, info.tokens}}};
+    return {{"attention", {info.query_heads, rows, info.tokens}}};
   }
   const std::vector<std::size_t> keys{info.kv_heads, info.tokens, info.head_dim};
-  return {{"q", {info.query_heads, info.tokens, info.head_dim}}, {"k", keys}, {"v", keys}};
+  return {{"q", {info.query_heads, rows, info.head_dim}}, {"k", keys}, {"v", keys}};
 }
 
 std::uint64_t numbers_in(const std::vector<std::size_t>& shape) {
@@ -91,6 +92,7 @@ void check_requirements(const TraceInfo& info) {
            info.rope.dims <= info.head_dim);
   KV_CHECK(std::ranges::is_sorted(info.layers, std::less_equal{}));
   KV_CHECK(info.rules.empty() || info.rules.size() == info.layers.size());
+  KV_CHECK(info.queries.empty() || check_queries(info.queries, info.query_design, info.tokens));
 }
 
 // A tensor that is written as it is in memory.
@@ -119,6 +121,7 @@ std::vector<Table> tables_of(const TraceInfo& info,
   add_of_layers("frequencies", Dtype::f64, &LayerRules::frequencies);
   add("tokens", Dtype::i32, token_ids);
   add("nll", Dtype::f32, transcript.nll);
+  add("queries", Dtype::i32, info.queries);
   add_of_layers("sinks", Dtype::f32, &LayerRules::sinks);
   add_of_layers("slopes", Dtype::f32, &LayerRules::slopes);
   return tables;

@@ -18,8 +18,9 @@ namespace kv {
 
 // Usage: create, then write() all numbers, then commit(). The numbers are, for each layer of
 // info.layers in order,
-//   kind attention: attention [query_heads, tokens, tokens]
-//   kind qkv:       q [query_heads, tokens, head_dim], then k and v [kv_heads, tokens, head_dim]
+//   kind attention: attention [query_heads, recorded queries, tokens]
+//   kind qkv:       q [query_heads, recorded queries, head_dim], then k and v [kv_heads, tokens,
+//                   head_dim]
 // row-major, in pieces of any length, which need not end where a tensor ends.
 class TraceWriter {
  public:

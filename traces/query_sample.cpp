@@ -1,0 +1,286 @@
+#include "kvcheck/traces/query_sample.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/base/text/text.h"
+
+namespace kv {
+namespace {
+
+constexpr std::uint64_t most_tokens = std::numeric_limits<std::int32_t>::max();
+constexpr std::string_view every_word = "every:";
+
+Error wrong_part(std::string_view part) {
+  return usage_error("the part " + shown(part) +
+                     " of the queries is not understood; expected K/N (K of every N at random), "
+                     "every:N, or positions such as 0-511");
+}
+
+Error two_selections(std::string_view part) {
+  return usage_error("the part " + shown(part) +
+                     " of the queries is a second selection; expected one K/N or every:N, and "
+                     "positions");
+}
+
+Result<void> read_drawn(std::string_view part, std::size_t slash, QueryDesign& design) {
+  if (design.samples()) return two_selections(part);
+  const auto block =
+      parse_count(part.substr(slash + 1), "the block of the queries", 1, most_tokens);
+  if (!block) return block.error();
+  const auto drawn =
+      parse_count(part.substr(0, slash), "the number of queries drawn of every block", 1, *block);
+  if (!drawn) return drawn.error();
+  design.drawn = static_cast<std::size_t>(*drawn);
+  design.block = static_cast<std::size_t>(*block);
+  return {};
+}
+
+Result<void> read_every(std::string_view part, QueryDesign& design) {
+  if (design.samples()) return two_selections(part);
+  const std::string_view numbers = part.substr(every_word.size());
+  const std::size_t plus = numbers.find('+');
+  const auto every =
+      parse_count(numbers.substr(0, plus), "the step of the queries", 1, most_tokens);
+  if (!every) return every.error();
+  design.every = static_cast<std::size_t>(*every);
+  if (plus == std::string_view::npos) return {};
+  const auto offset =
+      parse_count(numbers.substr(plus + 1), "the first of the regular queries", 0, *every - 1);
+  if (!offset) return offset.error();
+  design.offset = static_cast<std::size_t>(*offset);
+  return {};
+}
+
+Result<void> read_span(std::string_view part, QueryDesign& design) {
+  const std::size_t dash = part.find('-');
+  const bool digits = !part.empty() && part.find_first_not_of("0123456789-") == part.npos;
+  if (!digits || part.front() == '-' || part.back() == '-') return wrong_part(part);
+  const auto first = parse_count(part.substr(0, dash), "a query", 0, most_tokens - 1);
+  if (!first) return first.error();
+  const std::string_view end = dash == std::string_view::npos ? part : part.substr(dash + 1);
+  const auto last = parse_count(end, "the last query of a span", *first, most_tokens - 1);
+  if (!last) return last.error();
+  design.spans.push_back({static_cast<Position>(*first), static_cast<Position>(*last + 1)});
+  return {};
+}
+
+void join_spans(std::vector<Run>& spans) {
+  std::ranges::sort(spans, {}, &Run::first);
+  std::vector<Run> joined;
+  for (const Run& span : spans) {
+    if (joined.empty() || span.first > joined.back().last) {
+      joined.push_back(span);
+    } else {
+      joined.back().last = std::max(joined.back().last, span.last);
+    }
+  }
+  spans = std::move(joined);
+}
+
+// How many queries are drawn of those of a block that are in no span.
+std::size_t drawn_of(const QueryDesign& design, std::size_t outside) {
+  return (outside * design.drawn + design.block - 1) / design.block;
+}
+
+// Selection sampling: each query is taken with the probability that the rest of the draw leaves it,
+// so that all subsets of that size are equally likely. Source: Knuth, The Art of Computer
+// Programming, volume 2, section 3.4.2, algorithm S.
+void draw_block(const QueryDesign& design,
+                std::size_t first,
+                std::size_t last,
+                const Rng& rng,
+                std::vector<Position>& queries) {
+  std::size_t left = outside_spans(design, first, last);
+  std::size_t needed = drawn_of(design, left);
+  for (std::size_t at = first; at < last; ++at) {
+    const auto query = static_cast<Position>(at);
+    if (in_spans(design, query)) continue;
+    if (rng.below(left, query) < needed) {
+      queries.push_back(query);
+      --needed;
+    }
+    --left;
+  }
+}
+
+Result<void> check_fit(const QueryDesign& design, std::size_t tokens) {
+  const auto longer = [&](const std::string& what, std::size_t size) {
+    return usage_error(what + " of the queries is " + std::to_string(size) + ", and the text has " +
+                       std::to_string(tokens) + " tokens; expected at most as many");
+  };
+  if (design.block > tokens) return longer("the block", design.block);
+  if (design.every > tokens) return longer("the step", design.every);
+  if (design.spans.empty() || design.spans.back().last <= tokens) return {};
+  return usage_error("the queries go up to " + std::to_string(design.spans.back().last - 1) +
+                     ", and the text has " + std::to_string(tokens) +
+                     " tokens; expected queries from 0 to " + std::to_string(tokens - 1));
+}
+
+Error wrong_queries(const std::string& what) {
+  return malformed("tensor 'queries' " + what);
+}
+
+Result<void> check_order(std::span<const Position> queries, std::size_t tokens) {
+  if (queries.empty()) return wrong_queries("is empty; expected at least one query");
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    if (queries[i] >= tokens) {
+      return wrong_queries("has " + std::to_string(queries[i]) + " at " + std::to_string(i) +
+                           "; expected 0 to " + std::to_string(tokens - 1));
+    }
+    if (i > 0 && queries[i] <= queries[i - 1]) {
+      return wrong_queries("has " + std::to_string(queries[i]) + " at " + std::to_string(i) +
+                           " after " + std::to_string(queries[i - 1]) +
+                           "; expected each once, increasing");
+    }
+  }
+  return {};
+}
+
+// How many of the queries in [first, last) are in no span.
+std::size_t count_outside(std::span<const Position> queries,
+                          const QueryDesign& design,
+                          std::size_t first,
+                          std::size_t last) {
+  const auto begin = std::ranges::lower_bound(queries, first);
+  const auto end = std::ranges::lower_bound(queries, last);
+  return static_cast<std::size_t>(
+      std::count_if(begin, end, [&](Position query) { return !in_spans(design, query); }));
+}
+
+Result<void> check_blocks(std::span<const Position> queries,
+                          const QueryDesign& design,
+                          std::size_t tokens) {
+  for (std::size_t first = 0; first < tokens; first += design.block) {
+    const std::size_t last = std::min(tokens, first + design.block);
+    const std::size_t found = count_outside(queries, design, first, last);
+    const std::size_t most = drawn_of(design, outside_spans(design, first, last));
+    if (found == most || (last == tokens && found <= drawn_of(design, design.block))) continue;
+    return wrong_queries("has " + std::to_string(found) + " queries from " + std::to_string(first) +
+                         " to " + std::to_string(last - 1) + "; expected " + std::to_string(most) +
+                         ", by query_design " + shown(text_of(design)));
+  }
+  return {};
+}
+
+// Regular queries leave nothing to chance, so that each is known.
+Result<void> check_regular(std::span<const Position> queries, const QueryDesign& design) {
+  const std::size_t offset = design.offset.value_or(0);
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    if (in_spans(design, queries[i])) continue;
+    if (design.every > 0 && queries[i] % design.every == offset) continue;
+    return wrong_queries("has " + std::to_string(queries[i]) + " at " + std::to_string(i) +
+                         ", which query_design " + shown(text_of(design)) +
+                         " does not select; expected no such query");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<QueryDesign> parse_query_design(std::string_view text) {
+  QueryDesign design;
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t slash = part.find('/');
+    const Result<void> read = slash != std::string_view::npos ? read_drawn(part, slash, design)
+                              : part.starts_with(every_word)  ? read_every(part, design)
+                                                              : read_span(part, design);
+    if (!read) return read.error();
+  }
+  join_spans(design.spans);
+  return design;
+}
+
+std::string text_of(const QueryDesign& design) {
+  std::vector<std::string> parts;
+  if (design.drawn > 0) {
+    parts.push_back(std::to_string(design.drawn) + "/" + std::to_string(design.block));
+  }
+  if (design.every > 0) {
+    parts.push_back(std::string(every_word) + std::to_string(design.every) +
+                    (design.offset ? "+" + std::to_string(*design.offset) : ""));
+  }
+  for (const Run& span : design.spans) {
+    parts.push_back(std::to_string(span.first) +
+                    (span.size() == 1 ? "" : "-" + std::to_string(span.last - 1)));
+  }
+  return join(parts, ",");
+}
+
+bool in_spans(const QueryDesign& design, Position query) {
+  const auto after = std::ranges::upper_bound(design.spans, query, {}, &Run::first);
+  return after != design.spans.begin() && query < std::prev(after)->last;
+}
+
+std::size_t outside_spans(const QueryDesign& design, std::size_t first, std::size_t last) {
+  std::size_t inside = 0;
+  for (const Run& span : design.spans) {
+    const std::size_t begin = std::max<std::size_t>(first, span.first);
+    const std::size_t end = std::min<std::size_t>(last, span.last);
+    if (begin < end) inside += end - begin;
+  }
+  return last - first - inside;
+}
+
+Result<DrawnQueries> draw_queries(const QueryDesign& design,
+                                  std::size_t tokens,
+                                  std::uint64_t seed) {
+  if (Result<void> fits = check_fit(design, tokens); !fits) return fits.error();
+  DrawnQueries drawn{.design = design, .queries = {}};
+  const Rng rng(seed_for(seed, "queries"));
+  std::vector<Position>& queries = drawn.queries;
+  for (const Run& span : design.spans) {
+    for (Position query = span.first; query < span.last; ++query) queries.push_back(query);
+  }
+  for (std::size_t first = 0; design.drawn > 0 && first < tokens; first += design.block) {
+    draw_block(design, first, std::min(tokens, first + design.block), rng, queries);
+  }
+  if (design.every > 0 && !design.offset) {
+    drawn.design.offset = static_cast<std::size_t>(rng.below(design.every, 0));
+  }
+  if (design.every > 0) {
+    for (std::size_t at = *drawn.design.offset; at < tokens; at += design.every) {
+      const auto query = static_cast<Position>(at);
+      if (!in_spans(design, query)) queries.push_back(query);
+    }
+  }
+  std::ranges::sort(queries);
+  if (queries.empty()) return usage_error("no query is selected; expected at least one");
+  return drawn;
+}
+
+Result<void> check_queries(std::span<const Position> queries,
+                           const std::optional<QueryDesign>& design,
+                           std::size_t tokens) {
+  if (Result<void> ordered = check_order(queries, tokens); !ordered) return ordered;
+  if (!design) return {};
+  for (const Run& span : design->spans) {
+    // A trace that was cut has the spans up to its end.
+    const std::size_t last = std::min<std::size_t>(span.last, tokens);
+    const auto begin = std::ranges::lower_bound(queries, span.first);
+    const auto end = std::ranges::lower_bound(queries, last);
+    const auto found = static_cast<std::size_t>(end - begin);
+    if (last <= span.first || found == last - span.first) continue;
+    return wrong_queries("has " + std::to_string(found) + " of the queries from " +
+                         std::to_string(span.first) + " to " + std::to_string(last - 1) +
+                         "; expected all, by query_design " + shown(text_of(*design)));
+  }
+  if (design->drawn > 0) return check_blocks(queries, *design, tokens);
+  if (Result<void> regular = check_regular(queries, *design); !regular) return regular;
+  if (design->every == 0) return {};
+  const std::size_t offset = design->offset.value_or(0);
+  std::size_t expected = 0;
+  for (std::size_t at = offset; at < tokens; at += design->every) {
+    expected += in_spans(*design, static_cast<Position>(at)) ? 0U : 1U;
+  }
+  const std::size_t found = count_outside(queries, *design, 0, tokens);
+  if (found == expected) return {};
+  return wrong_queries("has " + std::to_string(found) + " queries outside spans; expected " +
+                       std::to_string(expected) + ", by query_design " + shown(text_of(*design)));
+}
+
+}  // namespace kv
