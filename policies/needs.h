@@ -14,6 +14,11 @@ struct Needs {
   bool queries = false;        // the token's queries, before rotation
   bool token_classes = false;  // what kind of word the token is
 
+  // Of attention and queries: a decision depends on those of so many last queries before it only. 0
+  // if it may depend on all. A replay of a trace that records some queries only
+  // (traces/query_sample.h) is exact where these are recorded.
+  std::size_t last_queries = 0;
+
   // Whether observe() is called at all.
   [[nodiscard]] bool any() const { return attention || vectors() || token_classes; }
 

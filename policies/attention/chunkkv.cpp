@@ -15,11 +15,14 @@ namespace {
 
 class Chunkkv final : public Policy {
  public:
-  Chunkkv(std::size_t length, std::size_t window) : length_(length), votes_(window) {
+  Chunkkv(std::size_t length, std::size_t window)
+      : length_(length), window_(window), votes_(window) {
     KV_CHECK(length >= 1);
   }
 
-  [[nodiscard]] Needs needs() const override { return {.attention = true}; }
+  [[nodiscard]] Needs needs() const override {
+    return {.attention = true, .last_queries = window_};
+  }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 
@@ -56,6 +59,7 @@ class Chunkkv final : public Policy {
 
  private:
   std::size_t length_;
+  std::size_t window_;
   RecentVotes votes_;
 };
 

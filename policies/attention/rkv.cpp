@@ -22,7 +22,9 @@ class Rkv final : public Policy {
     KV_CHECK(options.kernel % 2 == 1);
   }
 
-  [[nodiscard]] Needs needs() const override { return {.attention = true, .keys = true}; }
+  [[nodiscard]] Needs needs() const override {
+    return {.attention = true, .keys = true, .last_queries = options_.window};
+  }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 

@@ -19,7 +19,9 @@ class Snapkv final : public Policy {
     KV_CHECK(options.kernel % 2 == 1);
   }
 
-  [[nodiscard]] Needs needs() const override { return {.attention = true}; }
+  [[nodiscard]] Needs needs() const override {
+    return {.attention = true, .last_queries = options_.window};
+  }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 

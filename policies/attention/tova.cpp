@@ -12,7 +12,7 @@ namespace {
 
 class Tova final : public Policy {
  public:
-  [[nodiscard]] Needs needs() const override { return {.attention = true}; }
+  [[nodiscard]] Needs needs() const override { return {.attention = true, .last_queries = 1}; }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 

@@ -20,7 +20,9 @@ class SemanticBlocks final : public Policy {
     KV_CHECK(block >= 1);
   }
 
-  [[nodiscard]] Needs needs() const override { return {.keys = true, .queries = true}; }
+  [[nodiscard]] Needs needs() const override {
+    return {.keys = true, .queries = true, .last_queries = 1};
+  }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 

@@ -20,6 +20,13 @@ template <typename Sums>
   sums.output_error += error;
 }
 
+// Counts a query as many times as it stands for.
+template <typename Sums>
+void add_weighted(Sums& sums, const HeadMetrics& metrics, double weight) {
+  add_to(sums, weight * metrics.retained_mass, weight * metrics.kl_to_dense,
+         weight * metrics.topk_overlap, weight * metrics.output_error);
+}
+
 }  // namespace
 
 SeriesSums& SeriesSums::operator+=(const SeriesSums& other) {
@@ -43,10 +50,12 @@ CellState::CellState(const CellInputs& inputs)
       series_width_(inputs.series_width),
       unit_of_lane_(lanes_.size()),
       series_of_lane_(lanes_.size()),
+      weights_(inputs.weights),
       sums_(lanes_.size()) {
   add_units(inputs);
   add_series();
-  for (HeadMetrics& sum : sums_) sum.output_error = 0;
+  for (HeadMetrics& sum : sums_) sum = {weights_.known(), 0, weights_.known(), 0};
+  if (samples_queries(info_)) errors_.assign(lanes_.size(), SamplingError(weights_));
   part_.kept.resize(info_.tokens);
   part_.lifetimes.resize(info_.tokens + 1);
 }
@@ -81,6 +90,9 @@ void CellState::add_series() {
   for (const UnitShape& shape : units_of(info_, lanes_, Unit::kv_head)) {
     for (const std::size_t lane : shape.lanes) series_of_lane_[lane] = part_.series.size();
     part_.series.emplace_back(points);
+    if (samples_queries(info_)) {
+      part_.queries.emplace_back(recorded_queries(info_), HeadMetrics{.output_error = 0});
+    }
     if (spec_.selects()) pages_.emplace_back(spec_.top_pages, info_.head_dim);
   }
 }
@@ -141,20 +153,21 @@ void CellState::add_row(std::size_t lane,
                         const DenseRows& source,
                         SeenRows& seen) {
   UnitState& unit = units_[unit_of_lane_[lane]];
-  const View view = unit.view.selected ? select(lane, unit, row.query, source) : unit.view;
+  const View view = unit.view.selected ? select(lane, unit, row, source) : unit.view;
   const HeadMetrics metrics = seen.measure(row, source, view);
   SeriesSums& point = point_of(lane);
-  const auto [mass, kl, overlap, error] = metrics;
-  add_to(sums_[lane], mass, kl, overlap, error);
-  add_to(point, mass, kl, overlap, error);
-  ++point.rows;
+  const double weight = weights_.weight(row.row);
+  if (weights_.counts(row.row)) add_weighted(sums_[lane], metrics, weight);
+  add_weighted(point, metrics, weight);
+  point.rows += weight;
+  if (!errors_.empty()) {
+    errors_[lane].add(row.row, values_of(metrics));
+    add_weighted(part_.queries[series_of_lane_[lane]][row.row], metrics, 1);
+  }
   const Needs& needs = unit.cache.needs();
   if (!needs.any()) return;
-  if (needs.vectors()) add_vectors(lane, unit, row.query, source);
-  const std::span<const float> paid = needs.attention ? seen.mass() : std::span<const float>();
-  // A unit of one lane observes at once; shared units observe the mean of their lanes in end_query.
-  if (!unit.shared()) return unit.cache.observe(unit.shown(paid));
-  if (needs.attention) kernels().add(unit.mass.data(), paid.data(), paid.size());
+  if (needs.vectors()) add_vectors(lane, unit, row.query, row.row, source);
+  show(unit, seen);
 }
 
 Observation CellState::UnitState::shown(std::span<const float> row) const {
@@ -165,36 +178,19 @@ Observation CellState::UnitState::shown(std::span<const float> row) const {
 
 // The view of the lane's head, which selects from all tokens of its unit. Lanes of one kv-head
 // share its pages, so only the first of them adds the key.
-View CellState::select(std::size_t lane, UnitState& unit, Position query, const DenseRows& source) {
+View CellState::select(std::size_t lane,
+                       UnitState& unit,
+                       const DenseRow& row,
+                       const DenseRows& source) {
   PageChoice& pages = pages_[series_of_lane_[lane]];
   const KeyValues& held = *source.key_values();
-  if (pages.tokens() == query) pages.add(held.keys() + query * held.dim());
+  while (pages.tokens() <= row.query) pages.add(held.keys() + pages.tokens() * held.dim());
   vector_.resize(held.dim());
-  source.rotated_query(query, query, vector_.data());
-  unit.selected = pages.select(vector_.data(), query);
+  source.rotated_query(row.row, row.query, vector_.data());
+  unit.selected = pages.select(vector_.data(), row.query);
   View view = unit.view;
   view.visible = &unit.selected;
   return view;
-}
-
-// Keys and values are those of the lane's kv-head. The first lane that reads a kv-head adds them.
-void CellState::add_vectors(std::size_t lane,
-                            UnitState& unit,
-                            Position query,
-                            const DenseRows& source) {
-  const Needs& needs = unit.cache.needs();
-  const bool opens = lane == unit.shape.lanes.front() ||
-                     place_in_grid(info_, lanes_[lane]) != place_in_grid(info_, lanes_[lane - 1]);
-  vector_.resize(info_.head_dim);
-  if (needs.keys && opens) {
-    source.raw_key(query, vector_.data());
-    unit.vectors.add_keys(vector_.data(), 1);
-  }
-  if (needs.values && opens) {
-    source.raw_value(query, vector_.data());
-    unit.vectors.add_values(vector_.data(), 1);
-  }
-  if (needs.queries) unit.vectors.add_queries(source.raw_query(query).data(), 1);
 }
 
 void CellState::end_query(Position query) {
@@ -217,6 +213,9 @@ void CellState::end_query(Position query) {
 
 void CellState::note_evictions(UnitState& unit, std::size_t index, Position seen) {
   if (unit.cache.evicted().empty()) return;
+  if (!unit.decided_on_sample) {
+    unit.decided_on_sample = decided_on_sample(unit.cache.needs(), seen);
+  }
   for (const Position position : unit.cache.evicted()) {
     const Position lifetime = seen - position;
     ++part_.lifetimes[lifetime];
@@ -248,7 +247,7 @@ UnitResult CellState::unit_result(const UnitState& unit) const {
 }
 
 CellPart CellState::finish() {
-  const auto queries = static_cast<double>(info_.tokens);
+  const double queries = weights_.total();
   const bool has_values = info_.kind == TraceKind::qkv;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     const HeadMetrics& sum = sums_[lane];
@@ -256,8 +255,10 @@ CellPart CellState::finish() {
                               sum.topk_overlap / queries,
                               has_values ? sum.output_error / queries : not_measured};
     part_.heads.push_back({info_.layers[lanes_[lane].layer], lanes_[lane].head, mean});
+    if (!errors_.empty()) part_.heads.back().half_widths = metrics_of(errors_[lane].half_widths());
   }
   for (const UnitState& unit : units_) {
+    part_.decided_on_sample = part_.decided_on_sample || unit.decided_on_sample;
     part_.units.push_back(unit_result(unit));
     for_each_position(unit.cache.all(), [&](Position p) { ++part_.kept[p]; });
   }

@@ -20,6 +20,7 @@
 #include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/seen_rows.h"
+#include "kvcheck/sim/samples/query_weights.h"
 
 namespace kv {
 
@@ -58,7 +59,7 @@ struct SeriesSums {
   double stored = 0;
   double kept = 0;
   double visible = 0;
-  std::uint64_t rows = 0;   // lanes times queries
+  double rows = 0;          // lanes times queries, each recorded query as many as it stands for
   std::uint64_t steps = 0;  // units times queries
 
   SeriesSums& operator+=(const SeriesSums& other);
@@ -71,6 +72,11 @@ struct CellPart {
   // Per kv-head of the group, then per point. Sums over wider sets would depend on the other cells
   // of the replay, because these determine the groups.
   std::vector<std::vector<SeriesSums>> series;
+  // Likewise per kv-head, then per recorded query: the sums over its lanes. Empty unless the
+  // queries are a sample, because only intervals need them.
+  std::vector<std::vector<HeadMetrics>> queries;
+  // Whether a decision of a policy depended on queries that were not recorded.
+  bool decided_on_sample = false;
   std::vector<std::uint32_t> kept;
   std::vector<std::uint64_t> lifetimes;
   std::vector<Residency> residency;  // of the first units, as many as are recorded
@@ -83,6 +89,7 @@ struct CellInputs {
   const Cell& cell;
   std::span<const TokenClass> classes;  // the tokens'; empty if the policy does not ask for them
   const TraceRotations& rotations;      // how positions rotate vectors
+  const QueryWeights& weights;          // of the trace's queries
   std::size_t series_width = 1;         // queries per SeriesPoint
   std::size_t residencies = 0;          // the number of first units whose residency is recorded
 };
@@ -97,6 +104,10 @@ class CellState {
 
   // Adds the row of one lane.
   void add_row(std::size_t lane, const DenseRow& row, const DenseRows& source, SeenRows& seen);
+
+  // In place of it, where the query is not recorded: the policy gets the token's own key and value,
+  // and what the last recorded query (the first, before it) has of the rest.
+  void carry_row(std::size_t lane, Position query, const DenseRows& source, SeenRows& seen);
 
   // Call it after the rows of `query`: policies observe, and a complete chunk ends.
   void end_query(Position query);
@@ -146,6 +157,7 @@ class CellState {
     std::uint64_t evicted = 0;
     std::size_t stored_now = 0;
     Visible selected{};  // of the current head, if queries select tokens
+    bool decided_on_sample = false;
   };
 
   SeriesSums& point_of(std::size_t lane) { return part_.series[series_of_lane_[lane]][point_]; }
@@ -153,8 +165,11 @@ class CellState {
   void add_units(const CellInputs& inputs);
   void add_series();
   void begin_query_of(std::size_t index, Position query, bool opens);
-  View select(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
-  void add_vectors(std::size_t lane, UnitState& unit, Position query, const DenseRows& source);
+  View select(std::size_t lane, UnitState& unit, const DenseRow& row, const DenseRows& source);
+  void add_vectors(
+      std::size_t lane, UnitState& unit, Position query, std::size_t row, const DenseRows& source);
+  void show(UnitState& unit, const SeenRows& seen);
+  [[nodiscard]] bool decided_on_sample(const Needs& needs, Position seen) const;
   void note_evictions(UnitState& unit, std::size_t index, Position seen);
   [[nodiscard]] UnitResult unit_result(const UnitState& unit) const;
 
@@ -168,9 +183,11 @@ class CellState {
   std::vector<BudgetPool> pools_;  // of the units' caches
   std::vector<std::size_t> unit_of_lane_;
   std::vector<std::size_t> series_of_lane_;  // into part_.series
-  std::vector<HeadMetrics> sums_;            // per lane
-  std::vector<PageChoice> pages_;            // per kv-head, if queries select tokens
-  std::vector<float> vector_;                // scratch: one head's vector
+  const QueryWeights& weights_;
+  std::vector<HeadMetrics> sums_;      // per lane
+  std::vector<SamplingError> errors_;  // per lane, if queries are a sample
+  std::vector<PageChoice> pages_;      // per kv-head, if queries select tokens
+  std::vector<float> vector_;          // scratch: one head's vector
   CellPart part_;
 };
 

@@ -1,8 +1,9 @@
-// How lanes form units, and the random stream and budget of each unit.
+// How lanes form units, the random stream and budget of each unit, and what its policy is shown.
 #include <algorithm>
 #include <utility>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/sim/replay/cell_state.h"
 
 namespace kv {
@@ -64,6 +65,56 @@ std::vector<UnitShape> units_of(const TraceInfo& info, const std::vector<Lane>& 
     }
   }
   return units;
+}
+
+void CellState::carry_row(std::size_t lane,
+                          Position query,
+                          const DenseRows& source,
+                          SeenRows& seen) {
+  UnitState& unit = units_[unit_of_lane_[lane]];
+  const Needs& needs = unit.cache.needs();
+  if (!needs.any()) return;
+  const auto after = std::ranges::upper_bound(info_.queries, query);
+  const auto row = static_cast<std::size_t>(after - info_.queries.begin());
+  if (needs.vectors()) add_vectors(lane, unit, query, row == 0 ? 0 : row - 1, source);
+  if (needs.attention) seen.carry(source, *unit.view.visible);
+  show(unit, seen);
+}
+
+// A unit of one lane observes at once; shared units observe the mean of their lanes in end_query.
+void CellState::show(UnitState& unit, const SeenRows& seen) {
+  const bool attention = unit.cache.needs().attention;
+  const std::span<const float> paid = attention ? seen.mass() : std::span<const float>();
+  if (!unit.shared()) return unit.cache.observe(unit.shown(paid));
+  if (attention) kernels().add(unit.mass.data(), paid.data(), paid.size());
+}
+
+// Keys and values are those of the lane's kv-head. The first lane that reads a kv-head adds them.
+void CellState::add_vectors(
+    std::size_t lane, UnitState& unit, Position query, std::size_t row, const DenseRows& source) {
+  const Needs& needs = unit.cache.needs();
+  const bool opens = lane == unit.shape.lanes.front() ||
+                     place_in_grid(info_, lanes_[lane]) != place_in_grid(info_, lanes_[lane - 1]);
+  vector_.resize(info_.head_dim);
+  if (needs.keys && opens) {
+    source.raw_key(query, vector_.data());
+    unit.vectors.add_keys(vector_.data(), 1);
+  }
+  if (needs.values && opens) {
+    source.raw_value(query, vector_.data());
+    unit.vectors.add_values(vector_.data(), 1);
+  }
+  if (needs.queries) unit.vectors.add_queries(source.raw_query(row).data(), 1);
+}
+
+// Whether a decision after `seen` tokens depended on queries that are not recorded.
+bool CellState::decided_on_sample(const Needs& needs, Position seen) const {
+  if (info_.queries.empty() || (!needs.attention && !needs.queries)) return false;
+  const std::size_t asked =
+      needs.last_queries == 0 ? seen : std::min<std::size_t>(seen, needs.last_queries);
+  const auto first = std::ranges::lower_bound(info_.queries, seen - asked);
+  const auto last = std::ranges::lower_bound(info_.queries, seen);
+  return static_cast<std::size_t>(last - first) < asked;
 }
 
 }  // namespace kv

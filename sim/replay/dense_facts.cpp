@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kvcheck/base/check.h"
@@ -28,24 +29,22 @@ double entropy_of(std::span<const float> mass) {
 
 }  // namespace
 
-DenseFactsSums::DenseFactsSums(std::size_t tokens)
-    : entropy_stride_(std::max<std::size_t>(1, tokens / entropy_rows)) {}
+DenseFactsSums::DenseFactsSums(std::size_t queries)
+    : entropy_stride_(std::max<std::size_t>(1, queries / entropy_rows)) {}
 
-void DenseFactsSums::add(const DenseRow& row) {
+void DenseFactsSums::add(const DenseRow& row, double weight) {
   const std::span<const float> mass = row.mass;
-  first_ += static_cast<double>(mass[0]);
-  sinks_ += sum_of(mass.first(std::min(sink_tokens, mass.size())));
-  recent_ += sum_of(mass.last(std::min(recent_tokens, mass.size())));
-  ++rows_;
-  if (mass.size() % entropy_stride_ != 0) return;
-  entropy_ += entropy_of(mass);
-  ++entropy_rows_;
+  first_ += weight * static_cast<double>(mass[0]);
+  sinks_ += weight * sum_of(mass.first(std::min(sink_tokens, mass.size())));
+  recent_ += weight * sum_of(mass.last(std::min(recent_tokens, mass.size())));
+  rows_ += weight;
+  if ((row.row + 1) % entropy_stride_ != 0) return;
+  entropy_ += weight * entropy_of(mass);
+  entropy_rows_ += weight;
 }
 
 DenseFacts DenseFactsSums::mean(std::size_t layer, std::size_t head) const {
-  const auto rows = static_cast<double>(rows_);
-  return {layer,         head,           first_ / rows,
-          sinks_ / rows, recent_ / rows, entropy_ / static_cast<double>(entropy_rows_)};
+  return {layer, head, first_ / rows_, sinks_ / rows_, recent_ / rows_, entropy_ / entropy_rows_};
 }
 
 const DenseFacts& most_sink(std::span<const DenseFacts> facts) {
@@ -58,20 +57,31 @@ const DenseFacts& most_sink(std::span<const DenseFacts> facts) {
   return *std::ranges::max_element(facts, less);
 }
 
-Result<AttentionMap> attention_map(DenseRows& rows, std::size_t tokens, std::size_t side) {
+Result<AttentionMap> attention_map(DenseRows& rows, const TraceInfo& info, std::size_t side) {
+  const std::size_t tokens = info.tokens;
   AttentionMap map;
   map.block = (tokens + side - 1) / side;
   map.side = (tokens + map.block - 1) / map.block;
   map.mass.resize(map.side * map.side);
-  for (std::size_t query = 0; query < tokens; ++query) {
-    const Result<DenseRow> row = rows.load(static_cast<Position>(query));
+  // The last block may have fewer rows, and means are over the rows that it has.
+  std::vector<std::size_t> rows_of_block(map.side);
+  for (std::size_t i = 0; i < recorded_queries(info); ++i) {
+    ++rows_of_block[recorded_query(info, i) / map.block];
+  }
+  for (std::size_t block = 0; block < map.side; ++block) {
+    if (rows_of_block[block] > 0) continue;
+    std::fill_n(map.mass.begin() + static_cast<std::ptrdiff_t>(block * map.side), map.side,
+                std::numeric_limits<float>::quiet_NaN());
+  }
+  for (std::size_t i = 0; i < recorded_queries(info); ++i) {
+    const Position query = recorded_query(info, i);
+    const Result<DenseRow> row = rows.load(query, i);
     if (!row) return row.error();
     const std::size_t row_block = query / map.block;
-    // The last block may have fewer rows, and means are over the rows that it has.
-    const std::size_t rows_in_block = std::min(map.block, tokens - row_block * map.block);
+    const std::size_t rows_in_block = rows_of_block[row_block];
     float* out = map.mass.data() + row_block * map.side;
     for (std::size_t key = 0; key <= query; key += map.block) {
-      const std::size_t n = std::min(map.block, query + 1 - key);
+      const std::size_t n = std::min<std::size_t>(map.block, query + std::size_t{1} - key);
       out[key / map.block] +=
           kernels().sum(row->mass.data() + key, n) / static_cast<float>(rows_in_block);
     }

@@ -91,7 +91,7 @@ void DenseRows::open_queries() {
   if (!rotated_in_trace_) return;
   stored_ = queries_;
   for (std::size_t at = 0; at < queries_.size(); at += dim) {
-    rope_.rotate_back(stored_.data() + at, dim, static_cast<Position>(at / dim),
+    rope_.rotate_back(stored_.data() + at, dim, recorded_query(trace_.info(), at / dim),
                       queries_.data() + at);
   }
 }
@@ -120,12 +120,12 @@ Result<void> DenseRows::check_above(Position query, const std::byte* row) {
   return {};
 }
 
-Result<void> DenseRows::read_row(Position query) {
+Result<void> DenseRows::read_row(Position query, std::size_t index) {
   const TensorView& tensor = trace_.layer(layer_).attention;
   const std::size_t tokens = trace_.info().tokens;
   const std::size_t n = query + std::size_t{1};
   const std::size_t row_bytes = tokens * tensor.bytes_per_number();
-  const std::byte* row = tensor.data + (head_ * tokens + query) * row_bytes;
+  const std::byte* row = tensor.data + (head_ * tensor.shape[1] + index) * row_bytes;
   const Kernels& kernel = kernels();
   kernel.widen(tensor.number, row, n, mass_.data());
   if (n < tokens) {
@@ -169,12 +169,12 @@ Result<void> DenseRows::check_sum(Position query, float sum) const {
 }
 
 // Of the keys that the window shows; the others get hidden_logit.
-Result<void> DenseRows::compute_logits(Position query) {
+Result<void> DenseRows::compute_logits(Position query, std::size_t row) {
   const std::size_t dim = shared_->dim();
   const std::size_t n = query + std::size_t{1};
   const std::size_t first = head_logits_->hidden(n);
   float* const shown = logits_.data() + first;
-  rotated_query(query, query, rotated_.data());
+  rotated_query(row, query, rotated_.data());
   kernels().dot_rows(rotated_.data(), shared_->keys() + first * dim, n - first, dim,
                      head_logits_->scale(), shown);
   // One sum tests all numbers: a NaN or an infinity cannot vanish in it.
@@ -186,8 +186,8 @@ Result<void> DenseRows::compute_logits(Position query) {
   return {};
 }
 
-Result<void> DenseRows::compute_row(Position query) {
-  if (Result<void> computed = compute_logits(query); !computed) return computed;
+Result<void> DenseRows::compute_row(Position query, std::size_t row) {
+  if (Result<void> computed = compute_logits(query, row); !computed) return computed;
   const std::size_t dim = shared_->dim();
   const std::size_t n = query + std::size_t{1};
   const std::size_t first = head_logits_->hidden(n);
@@ -208,13 +208,15 @@ Result<void> DenseRows::compute_row(Position query) {
   return {};
 }
 
-Result<DenseRow> DenseRows::load(Position query) {
+Result<DenseRow> DenseRows::load(Position query, std::size_t index) {
   const std::size_t n = query + std::size_t{1};
   DenseRow row;
   row.query = query;
+  row.row = index;
   row.mass = {mass_.data(), n};
   keys_ = 1;
-  const Result<void> loaded = shared_ == nullptr ? read_row(query) : compute_row(query);
+  const Result<void> loaded =
+      shared_ == nullptr ? read_row(query, index) : compute_row(query, index);
   if (!loaded) return loaded.error();
   row.keys = keys_;
   if (shared_ != nullptr) {
@@ -244,13 +246,13 @@ void DenseRows::widen_row(const TensorView& tensor, Position position, float* ou
   kernels().widen(tensor.number, tensor.data + at * tensor.bytes_per_number(), dim, out);
 }
 
-void DenseRows::rotated_query(Position query, Position position, float* out) const {
+void DenseRows::rotated_query(std::size_t row, Position position, float* out) const {
   const std::size_t dim = shared_->dim();
-  if (rotated_in_trace_ && position == query) {
-    std::copy_n(stored_.data() + query * dim, dim, out);
+  if (rotated_in_trace_ && position == recorded_query(trace_.info(), row)) {
+    std::copy_n(stored_.data() + row * dim, dim, out);
     return;
   }
-  rope_.rotate(queries_.data() + query * dim, dim, position, out);
+  rope_.rotate(queries_.data() + row * dim, dim, position, out);
 }
 
 }  // namespace kv

@@ -20,6 +20,7 @@ namespace kv {
 // One query's dense attention. The spans are valid until the next row is loaded.
 struct DenseRow {
   Position query = 0;
+  std::size_t row = 0;            // the query's number among the recorded ones
   std::span<const float> mass;    // [query + 1], sums to one: shares of the attention to keys
   double keys = 1;                // the attention to keys; less than 1 beside a learned sink
   std::span<const Position> top;  // the top_k largest entries, increasing
@@ -58,19 +59,27 @@ class DenseRows {
             std::shared_ptr<const KeyValues> shared,
             const RopeTable& rope);
 
-  // The row of `query`. An error names the layer, head and row of a sum that is not one (or above
+  // The row of `query`, which is the trace's recorded query number `row`; in a trace of all queries
+  // both are the same. An error names the layer, head and row of a sum that is not one (or above
   // one, beside a learned sink), a negative entry, a NaN, or mass above the diagonal. Cost:
   // O(query) for attention, O(query * head_dim) for q/k/v.
-  Result<DenseRow> load(Position query);
+  Result<DenseRow> load(Position query, std::size_t row);
 
-  // Writes the query's vector, rotated to `position`, to out: [head_dim]. Only for q/k/v traces.
-  void rotated_query(Position query, Position position, float* out) const;
+  Result<DenseRow> load(Position query) { return load(query, query); }
+
+  // Writes the vector of the recorded query of that row, rotated to `position`, to out: [head_dim].
+  // Only for q/k/v traces.
+  void rotated_query(std::size_t row, Position position, float* out) const;
+
+  // The weights of the row that was loaded last, which are 0 for later keys: [tokens]. All are 0
+  // before the first. Rows must have been loaded in the order of the stream.
+  [[nodiscard]] const float* last_mass() const { return mass_.data(); }
 
   // Vectors before rotation: [head_dim]. Only for q/k/v traces. Queries contain the scale of
   // attention, as HeadLogits says. The rotation is taken back from vectors that were recorded after
   // it.
-  [[nodiscard]] std::span<const float> raw_query(Position query) const {
-    return std::span(queries_).subspan(query * shared_->dim(), shared_->dim());
+  [[nodiscard]] std::span<const float> raw_query(std::size_t row) const {
+    return std::span(queries_).subspan(row * shared_->dim(), shared_->dim());
   }
 
   void raw_key(Position position, float* out) const;
@@ -82,11 +91,11 @@ class DenseRows {
   [[nodiscard]] const HeadLogits& head_logits() const { return *head_logits_; }
 
  private:
-  [[nodiscard]] Result<void> read_row(Position query);
+  [[nodiscard]] Result<void> read_row(Position query, std::size_t row);
   [[nodiscard]] Result<void> check_above(Position query, const std::byte* row);
   [[nodiscard]] Result<void> check_sum(Position query, float sum) const;
-  [[nodiscard]] Result<void> compute_row(Position query);
-  [[nodiscard]] Result<void> compute_logits(Position query);
+  [[nodiscard]] Result<void> compute_row(Position query, std::size_t row);
+  [[nodiscard]] Result<void> compute_logits(Position query, std::size_t row);
   void open_queries();
   [[nodiscard]] Error bad_row(Position query, const std::string& what) const;
   void widen_row(const TensorView& tensor, Position position, float* out) const;
@@ -99,7 +108,7 @@ class DenseRows {
   bool rotated_in_trace_ = false;
   std::optional<HeadLogits> head_logits_;  // of q/k/v traces
   TopK top_k_;
-  std::vector<float> queries_;  // [tokens, dim], before rotation
+  std::vector<float> queries_;  // [recorded queries, dim], before rotation
   std::vector<float> stored_;   // the same after it, if the trace holds them so
   std::vector<float> rotated_;  // [dim]
   std::vector<float> logits_;

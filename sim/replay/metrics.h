@@ -1,6 +1,7 @@
 // The quantities that a replay measures, per query head and per unit.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,7 +13,9 @@ namespace kv {
 
 inline constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
-// Means over all queries of one query head.
+// Means over all queries of one query head. Of a trace that records some queries only, they are
+// estimates of these means, or, if the recorded ones do not stand for the others, the means over
+// the recorded ones.
 //
 // p is the dense row at absolute positions. q is the row over the visible set V at the spec's
 // positions. Beside a learned sink p and q include it: it is always seen and has no value.
@@ -36,11 +39,25 @@ struct HeadMetrics {
   bool operator==(const HeadMetrics&) const = default;
 };
 
+inline constexpr HeadMetrics no_metrics{not_measured, not_measured, not_measured, not_measured};
+
+// The four numbers in their order, and back.
+inline std::array<double, 4> values_of(const HeadMetrics& metrics) {
+  return {metrics.retained_mass, metrics.kl_to_dense, metrics.topk_overlap, metrics.output_error};
+}
+
+inline HeadMetrics metrics_of(const std::array<double, 4>& values) {
+  return {values[0], values[1], values[2], values[3]};
+}
+
 // One query head of one cell.
 struct HeadResult {
   std::size_t layer = 0;  // the model's number
   std::size_t head = 0;   // the query head
   HeadMetrics metrics;
+  // Half the widths of the 95 % intervals of the metrics, where the trace records a sample of the
+  // queries (sim/samples/query_weights.h).
+  HeadMetrics half_widths = no_metrics;
 };
 
 // One unit of one cell: sizes in rows (tokens), times in tokens.

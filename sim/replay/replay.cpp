@@ -7,6 +7,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/threads/machine.h"
 #include "kvcheck/base/threads/run_tasks.h"
+#include "kvcheck/sim/cache/visible_limits.h"
 #include "kvcheck/sim/replay/dense_facts.h"
 #include "kvcheck/sim/replay/replay_join.h"
 #include "kvcheck/sim/replay/replay_oracle.h"
@@ -68,6 +69,17 @@ std::vector<TokenClass> classes_for(const Trace& trace, std::span<const Cell> ce
   return std::ranges::any_of(cells, asks) ? token_classes(trace) : std::vector<TokenClass>();
 }
 
+// Of a trace of all queries nothing depends on where losses begin, which takes time to find.
+std::vector<QueryWeights> weights_of(const TraceInfo& info, std::span<const Cell> cells) {
+  std::vector<QueryWeights> weights;
+  for (const Cell& cell : cells) {
+    const bool sampled = samples_queries(info);
+    weights.emplace_back(
+        info, sampled ? first_loss(cell.spec, grid_of(info), info.layers, info.tokens).query : 0);
+  }
+  return weights;
+}
+
 Plan make_plan(const Trace& trace, std::span<const Cell> cells, const ReplayOptions& options) {
   const TraceInfo& info = trace.info();
   // Attention rows are recorded after rotation, so their traces need no table.
@@ -78,6 +90,8 @@ Plan make_plan(const Trace& trace, std::span<const Cell> cells, const ReplayOpti
           .rotations = TraceRotations(info, positions),
           .classes = classes_for(trace, cells),
           .series_width = (info.tokens + options.series_points - 1) / options.series_points,
+          .weights = QueryWeights(info, 0),
+          .cell_weights = weights_of(info, cells),
           .keep_residency = residency_choice(cells),
           .all_residency =
               info.tokens * info.layers.size() * info.query_heads <= options.residency_entries};
@@ -101,12 +115,20 @@ Result<std::vector<Cell>> resolved_cells(const Trace& trace, std::span<const Cel
   return own;
 }
 
+Result<void> check_bounds(const TraceInfo& info, const ReplayOptions& options) {
+  if (!options.oracle || info.queries.empty()) return {};
+  return usage_error("'" + info.name + "' records " + std::to_string(info.queries.size()) + " of " +
+                     std::to_string(info.tokens) +
+                     " queries, and bounds need the attention of all; expected a trace of all "
+                     "queries, or no bounds");
+}
+
 Result<AttentionMap> map_of(const Plan& plan, const DenseFacts& facts) {
   const TraceInfo& info = plan.trace.info();
   const auto layer = std::ranges::find(info.layers, facts.layer) - info.layers.begin();
   const Lane lane = {static_cast<std::size_t>(layer), facts.head};
   DenseRows rows = open_rows(plan, lane, open_key_values(plan, lane));
-  Result<AttentionMap> map = attention_map(rows, info.tokens, map_side);
+  Result<AttentionMap> map = attention_map(rows, info, map_side);
   if (map) {
     map->layer = facts.layer;
     map->head = facts.head;
@@ -120,6 +142,7 @@ Result<ReplayResult> replay(const Trace& trace,
                             std::span<const Cell> specified,
                             const ReplayOptions& options) {
   KV_CHECK(!specified.empty() && options.top_k > 0 && options.series_points > 0);
+  if (Result<void> fits = check_bounds(trace.info(), options); !fits) return fits.error();
   if (Result<void> fits = check_cells(trace, specified); !fits) return fits.error();
   const auto cells = resolved_cells(trace, specified);
   if (!cells) return cells.error();

@@ -39,6 +39,13 @@ struct CellResult {
   std::vector<UnitBounds> bounds;        // by unit; empty without ReplayOptions::oracle
   std::optional<CellSummary> summary{};  // in place of heads and units, where they are not kept
   std::uint64_t bytes_per_row = 0;  // keys and values of one resident of one unit; 0 if unknown
+  // Half the widths of the 95 % intervals of the means over all query heads, where the trace
+  // records a sample of the queries. The heads have the same queries, so this is not the mean of
+  // theirs.
+  HeadMetrics half_widths = no_metrics;
+  // Whether the policy decided by attention or queries of which only a sample is recorded. Its
+  // decisions then differ from those of a full recording, and no interval covers that.
+  bool decided_on_sample = false;
 };
 
 struct ReplayResult {
@@ -76,8 +83,12 @@ struct ReplayOptions {
   PartStore* parts = nullptr;
 };
 
+// A trace may record some of its queries only. Evictions happen at every token; what is measured at
+// the recorded queries stands for all of them, with intervals (sim/samples/query_weights.h).
+//
 // Errors name the trace, layer, head and row that are wrong (a row that does not sum to one, a
-// NaN), or the cell that does not fit the trace, or the file of the trace if it changed meanwhile.
+// NaN), or the cell that does not fit the trace, or the file of the trace if it changed meanwhile;
+// and bounds of a trace that does not record all queries.
 Result<ReplayResult> replay(const Trace& trace,
                             std::span<const Cell> cells,
                             const ReplayOptions& options);

@@ -30,7 +30,8 @@ class Joiner {
   std::size_t next_ = 0;
   std::mutex mutex_;
   ReplayResult result_;
-  std::vector<std::vector<SeriesSums>> series_;  // per cell
+  std::vector<std::vector<SeriesSums>> series_;    // per cell
+  std::vector<std::vector<HeadMetrics>> queries_;  // per cell, then recorded query: sums over heads
 };
 
 }  // namespace kv

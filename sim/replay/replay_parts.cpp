@@ -13,14 +13,23 @@ namespace {
 
 // Calls field(x) on every number of a struct. Writer and reader share these lists, so that they
 // cannot differ.
+//
+// The four metrics. In series, what differs from one point to the next: often these alone, and
+// often nothing.
+template <typename Metrics, typename Field>
+void each_share(Metrics& metrics, const Field& field) {
+  field(metrics.retained_mass);
+  field(metrics.kl_to_dense);
+  field(metrics.topk_overlap);
+  field(metrics.output_error);
+}
+
 template <typename Head, typename Field>
 void each_field_of_head(Head& head, const Field& field) {
   field(head.layer);
   field(head.head);
-  field(head.metrics.retained_mass);
-  field(head.metrics.kl_to_dense);
-  field(head.metrics.topk_overlap);
-  field(head.metrics.output_error);
+  each_share(head.metrics, field);
+  each_share(head.half_widths, field);
 }
 
 template <typename Unit, typename Field>
@@ -36,15 +45,6 @@ void each_field_of_unit(Unit& unit, const Field& field) {
   field(unit.trims);
   field(unit.moved);
   field(unit.lifetime_mean);
-}
-
-// What differs from one point of a series to the next: often only the shares, and often nothing.
-template <typename Sums, typename Field>
-void each_share(Sums& sums, const Field& field) {
-  field(sums.retained_mass);
-  field(sums.kl_to_dense);
-  field(sums.topk_overlap);
-  field(sums.output_error);
 }
 
 template <typename Sums, typename Field>
@@ -75,6 +75,11 @@ bool fits(const CellPart& part, const Plan& plan, const Task& task) {
   }
   for (const Residency& unit : part.residency) {
     if (unit.evicted_at.size() != tokens) return false;
+  }
+  const TraceInfo& info = plan.trace.info();
+  if (part.queries.size() != (samples_queries(info) ? part.series.size() : 0)) return false;
+  for (const auto& queries : part.queries) {
+    if (queries.size() != recorded_queries(info)) return false;
   }
   return part.heads.size() == task.lanes.size() && !part.units.empty() && !part.series.empty() &&
          part.kept.size() == tokens && part.lifetimes.size() == tokens + 1;
@@ -144,6 +149,20 @@ void read_series(PackedReader& reader, std::vector<SeriesSums>& series) {
   }
 }
 
+void write_queries(const std::vector<HeadMetrics>& queries, PackedWriter& writer) {
+  writer.number(queries.size());
+  for (const HeadMetrics& query : queries) {
+    each_share(query, [&](double share) { writer.bits(share); });
+  }
+}
+
+void read_queries(PackedReader& reader, std::vector<HeadMetrics>& queries) {
+  queries.resize(reader.count());
+  for (HeadMetrics& query : queries) {
+    each_share(query, [&](double& share) { share = reader.bits(); });
+  }
+}
+
 }  // namespace
 
 std::vector<std::byte> bytes_of(const CellPart& part) {
@@ -155,6 +174,9 @@ std::vector<std::byte> bytes_of(const CellPart& part) {
   for (const UnitResult& unit : part.units) each_field_of_unit(unit, field);
   writer.number(part.series.size());
   for (const auto& series : part.series) write_series(series, writer);
+  writer.number(part.queries.size());
+  for (const auto& queries : part.queries) write_queries(queries, writer);
+  writer.number(part.decided_on_sample ? 1 : 0);
   writer.numbers(part.kept);
   writer.numbers(part.lifetimes);
   writer.number(part.residency.size());
@@ -179,6 +201,9 @@ std::optional<CellPart> kept_part(const Plan& plan, const Task& task, std::size_
   for (UnitResult& unit : part.units) each_field_of_unit(unit, field);
   part.series.resize(reader.count());
   for (auto& series : part.series) read_series(reader, series);
+  part.queries.resize(reader.count());
+  for (auto& queries : part.queries) read_queries(reader, queries);
+  part.decided_on_sample = reader.number() != 0;
   reader.numbers(part.kept);
   reader.numbers(part.lifetimes);
   part.residency.resize(reader.count());

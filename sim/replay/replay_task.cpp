@@ -34,20 +34,31 @@ std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lan
 
 namespace {
 
-// Replays one query of one task: every lane's row is loaded once and passed to every cell.
-Result<void> replay_query(Position query,
-                          std::vector<DenseRows>& rows,
-                          std::vector<CellState>& cells,
-                          std::vector<DenseFactsSums>& facts,
-                          SeenRows& seen) {
-  for (CellState& cell : cells) cell.begin_query(query);
-  for (std::size_t lane = 0; lane < rows.size(); ++lane) {
-    const Result<DenseRow> row = rows[lane].load(query);
-    if (!row) return row.error();
-    if (!facts.empty()) facts[lane].add(*row);
-    for (CellState& cell : cells) cell.add_row(lane, *row, rows[lane], seen);
+// What all queries of one task are passed to.
+struct Receivers {
+  std::vector<DenseRows> rows;  // by lane
+  std::vector<CellState>& cells;
+  std::vector<DenseFactsSums>& facts;
+  const QueryWeights& weights;
+  SeenRows seen;
+};
+
+// Replays one query of one task: every lane's row is loaded once and passed to every cell. `row` is
+// its number among the recorded queries; empty if it is not recorded.
+Result<void> replay_query(Position query, std::optional<std::size_t> row, Receivers& to) {
+  for (CellState& cell : to.cells) cell.begin_query(query);
+  for (std::size_t lane = 0; lane < to.rows.size(); ++lane) {
+    DenseRows& rows = to.rows[lane];
+    if (!row) {
+      for (CellState& cell : to.cells) cell.carry_row(lane, query, rows, to.seen);
+      continue;
+    }
+    const Result<DenseRow> loaded = rows.load(query, *row);
+    if (!loaded) return loaded.error();
+    if (!to.facts.empty()) to.facts[lane].add(*loaded, to.weights.weight(*row));
+    for (CellState& cell : to.cells) cell.add_row(lane, *loaded, rows, to.seen);
   }
-  for (CellState& cell : cells) cell.end_query(query);
+  for (CellState& cell : to.cells) cell.end_query(query);
   return {};
 }
 
@@ -102,6 +113,7 @@ std::vector<CellState> states_of(const Plan& plan,
                                    .cell = plan.cells[cell],
                                    .classes = plan.classes,
                                    .rotations = plan.rotations,
+                                   .weights = plan.cell_weights[cell],
                                    .series_width = plan.series_width,
                                    .residencies = plan.keep_residency[cell] ? residencies : 0});
   }
@@ -114,14 +126,21 @@ Result<bool> replay_all(const Plan& plan,
                         std::vector<CellState>& cells,
                         std::vector<DenseFactsSums>& facts,
                         TaskProgress& progress) {
-  const std::size_t tokens = plan.trace.info().tokens;
-  std::vector<DenseRows> rows = open_lanes(plan, task.lanes);
-  SeenRows seen(plan.options.top_k);
+  const TraceInfo& info = plan.trace.info();
+  const std::size_t tokens = info.tokens;
+  Receivers to{.rows = open_lanes(plan, task.lanes),
+               .cells = cells,
+               .facts = facts,
+               .weights = plan.weights,
+               .seen = SeenRows(plan.options.top_k)};
   constexpr std::size_t report_every = 64;
+  std::size_t row = 0;
   for (std::size_t query = 0; query < tokens; ++query) {
     // Every 64 queries only: reports take a lock, and checks visit every unit.
     const bool reports = (query + 1) % report_every == 0;
-    Result<void> done = replay_query(static_cast<Position>(query), rows, cells, facts, seen);
+    const bool recorded = row < recorded_queries(info) && recorded_query(info, row) == query;
+    Result<void> done = replay_query(static_cast<Position>(query),
+                                     recorded ? std::optional(row++) : std::nullopt, to);
     if (done && (reports || query + 1 == tokens)) done = check_promises(cells);
     if (!done) return done.error();
     if (reports && !progress.advance(report_every)) return false;
@@ -154,7 +173,9 @@ Result<void> run_task(const Plan& plan, Task& task, TaskProgress& progress) {
   if (missing.any()) {
     std::vector<CellState> cells = states_of(plan, task, missing.cells);
     std::vector<DenseFactsSums> facts;
-    if (missing.facts) facts.assign(task.lanes.size(), DenseFactsSums(info.tokens));
+    if (missing.facts) {
+      facts.assign(task.lanes.size(), DenseFactsSums(recorded_queries(info)));
+    }
     const Result<bool> whole = replay_all(plan, task, cells, facts, progress);
     if (!whole) return whole.error();
     if (!*whole) return {};

@@ -17,6 +17,7 @@
 #include "kvcheck/sim/replay/cell_state.h"
 #include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/samples/query_weights.h"
 
 namespace kv {
 
@@ -28,6 +29,8 @@ struct Plan {
   TraceRotations rotations;
   std::vector<TokenClass> classes{};  // of the tokens; empty if no cell's policy needs them
   std::size_t series_width = 1;
+  QueryWeights weights;  // of the trace's own facts, in which nothing is lost
+  std::vector<QueryWeights> cell_weights{};
   std::vector<bool> keep_residency{};  // per cell
   bool all_residency = true;           // of all units; else of the last layer's first unit
 };

@@ -90,6 +90,13 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   return metrics;
 }
 
+void SeenRows::carry(const DenseRows& source, const Visible& visible) {
+  size_ = visible.size();
+  if (mass_.size() < size_) mass_.resize(size_ * 2);
+  gather(source.last_mass(), visible, mass_.data());
+  renormalise(std::min(kernels().sum(mass_.data(), size_), 1.0F));
+}
+
 // The softmax of the visible keys' logits. Unlike renormalising, it is exact even if hardly any
 // dense mass is visible.
 void SeenRows::compute_row(const DenseRow& dense, const DenseRows& source, const View& view) {
@@ -153,7 +160,7 @@ void SeenRows::in_cache_logits(const DenseRow& dense,
   query_.resize(dim);
   for_each_run_before_recent(visible, [&](Position first, std::size_t count, std::size_t rank) {
     const std::size_t rotate = size_ - 1 - rank + first;
-    source.rotated_query(dense.query, static_cast<Position>(rotate), query_.data());
+    source.rotated_query(dense.row, static_cast<Position>(rotate), query_.data());
     kernels().dot_rows(query_.data(), held.keys() + first * dim, count, dim, rules.scale(),
                        logits_.data() + rank);
     rules.finish({logits_.data() + rank, count}, size_ - 1 - rank);

@@ -31,8 +31,13 @@ class SeenRows {
   // attention rows, O(visible * head_dim) with q/k/v.
   HeadMetrics measure(const DenseRow& dense, const DenseRows& source, const View& view);
 
-  // The row measured last: [visible], by rank; sums to one, or to less beside a learned sink.
-  // Requires that its view needed the row.
+  // In place of a row that was not recorded: what `source` loaded last, over the visible set.
+  // Tokens that came after it have none of it; if hardly any of it is visible, or none was loaded,
+  // the row is even. Cost: O(visible).
+  void carry(const DenseRows& source, const Visible& visible);
+
+  // The row measured last, or carried: [visible], by rank; sums to one, or to less beside a learned
+  // sink. Requires that its view needed the row.
   [[nodiscard]] std::span<const float> mass() const { return {mass_.data(), size_}; }
 
  private:

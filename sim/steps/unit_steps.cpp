@@ -63,7 +63,8 @@ Plan plan_of(const Trace& trace, const Cell& cell, const ReplayOptions& options)
           .cells = {&cell, 1},
           .options = options,
           .rotations = TraceRotations(info, positions),
-          .classes = classified ? token_classes(trace) : std::vector<TokenClass>()};
+          .classes = classified ? token_classes(trace) : std::vector<TokenClass>(),
+          .weights = QueryWeights(info, 0)};
 }
 
 // Calls `stored` after each query has begun and before it ends, when its token is stored.
@@ -105,7 +106,7 @@ std::vector<float> retained_of(const TraceInfo& info, const Found& found, const 
         continue;
       }
       sum += part.series[i][q].retained_mass;
-      rows += static_cast<double>(part.series[i][q].rows);
+      rows += part.series[i][q].rows;
     }
     retained.push_back(static_cast<float>(sum / rows));
   }
@@ -120,6 +121,12 @@ Result<UnitSteps> unit_steps(const Trace& trace,
                              std::size_t head,
                              std::size_t most_mass) {
   const TraceInfo& info = trace.info();
+  if (!info.queries.empty()) {
+    return usage_error("'" + info.name + "' records " + std::to_string(info.queries.size()) +
+                       " of " + std::to_string(info.tokens) +
+                       " queries, and steps need the attention of all; expected a trace of all "
+                       "queries");
+  }
   const auto found = find_unit(info, cell.spec, layer, head);
   if (!found) return found.error();
   const ReplayOptions options;
@@ -133,6 +140,7 @@ Result<UnitSteps> unit_steps(const Trace& trace,
                    .cell = watched,
                    .classes = plan.classes,
                    .rotations = plan.rotations,
+                   .weights = plan.weights,
                    .series_width = 1,
                    .residencies = found->index + 1});
   const std::optional<std::size_t> index = log_of(info, watched.spec, *found);

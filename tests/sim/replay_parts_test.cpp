@@ -174,13 +174,14 @@ TEST_F(ReplayParts, KeepEveryNumberOfASeries) {
   const Plan plan{.trace = trace_,
                   .cells = cells_,
                   .options = options,
-                  .rope = RopeTable(trace_.info().rope, tokens),
-                  .rotation = RopeRotation(trace_.info().rope)};
+                  .rotations = TraceRotations(trace_.info(), tokens),
+                  .weights = QueryWeights(trace_.info(), 0)};
   Task task;
   task.lanes = {{0, 0}};
   CellPart part{.heads = {{}},
                 .units = {{}},
                 .series = {points(tokens)},
+                .queries = {},
                 .kept = std::vector<std::uint32_t>(tokens, 1),
                 .lifetimes = std::vector<std::uint64_t>(tokens + 1, 300),
                 .residency = {}};
