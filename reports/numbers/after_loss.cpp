@@ -1,5 +1,7 @@
 #include "kvcheck/reports/numbers/after_loss.h"
 
+#include <algorithm>
+
 #include "kvcheck/sim/replay/cell_state.h"
 
 namespace kv::reports {
@@ -8,6 +10,12 @@ AfterLoss::AfterLoss(const Spec& spec, const TraceInfo& trace)
     : tokens_(trace.tokens), loss_{.query = static_cast<Position>(trace.tokens)} {
   // A trace of no layer is the empty one, whose field names exports print.
   if (!trace.layers.empty()) loss_ = first_loss(spec, grid_of(trace), trace.layers, tokens_);
+  measured_ = static_cast<double>(tokens_);
+  measured_before_ = static_cast<double>(loss_.query);
+  if (trace.queries.empty() || samples_queries(trace)) return;
+  measured_ = static_cast<double>(trace.queries.size());
+  measured_before_ = static_cast<double>(std::ranges::lower_bound(trace.queries, loss_.query) -
+                                         trace.queries.begin());
 }
 
 double AfterLoss::share(double mean) const {
@@ -16,7 +24,15 @@ double AfterLoss::share(double mean) const {
 }
 
 double AfterLoss::loss(double mean) const {
-  return without(mean, 0);
+  if (!any() || measured_before_ == measured_) return not_measured;
+  return mean * measured_ / (measured_ - measured_before_);
+}
+
+HeadMetrics AfterLoss::half_widths(const HeadMetrics& of_all) const {
+  return {.retained_mass = loss(of_all.retained_mass),
+          .kl_to_dense = loss(of_all.kl_to_dense),
+          .topk_overlap = loss(of_all.topk_overlap),
+          .output_error = loss(of_all.output_error)};
 }
 
 HeadMetrics AfterLoss::of(const HeadMetrics& means) const {

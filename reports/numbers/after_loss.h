@@ -14,6 +14,7 @@
 
 #include "kvcheck/base/position.h"
 #include "kvcheck/sim/cache/visible_limits.h"
+#include "kvcheck/sim/replay/metrics.h"
 #include "kvcheck/sim/replay/replay.h"
 
 namespace kv::reports {
@@ -31,6 +32,9 @@ class AfterLoss {
   // Whether any query counts. If none does, every mean is NaN.
   [[nodiscard]] bool any() const { return loss_.query < tokens_; }
 
+  // Half the width of an interval of such a mean, from that of the mean over all queries.
+  [[nodiscard]] HeadMetrics half_widths(const HeadMetrics& of_all) const;
+
   // Over the queries that count: the mean of a share that is 1 where nothing was lost, of a loss
   // that is 0 there, of all metrics of a head, of visible rows and of stored rows, each from its
   // mean over all queries.
@@ -45,6 +49,10 @@ class AfterLoss {
 
   std::size_t tokens_ = 0;
   FirstLoss loss_;
+  // Of the queries that metrics are means over, how many there are, and how many before the loss.
+  // Those of a trace that records some queries, which do not stand for the others, are fewer.
+  double measured_ = 0;
+  double measured_before_ = 0;
 };
 
 }  // namespace kv::reports

@@ -1,6 +1,7 @@
 #include "kvcheck/reports/numbers/summary.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -45,6 +46,17 @@ Interval over_heads(const ReplayResult& result, const SpecSummary& summary, Metr
   return t_interval(means);
 }
 
+// The seeds have the same queries, so their errors do not cancel.
+HeadMetrics mean_half_widths(const ReplayResult& result, const SpecSummary& summary) {
+  std::array<double, 4> sums{};
+  for (const std::size_t index : summary.cells) {
+    const std::array<double, 4> of_cell = values_of(result.cells[index].half_widths);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += of_cell[i];
+  }
+  for (double& sum : sums) sum /= static_cast<double>(summary.cells.size());
+  return metrics_of(sums);
+}
+
 AfterLossSummary after_of(const ReplayResult& result, const SpecSummary& summary) {
   const AfterLoss after(summary.spec, result.trace);
   std::vector<HeadMetrics> seeds;
@@ -61,6 +73,7 @@ AfterLossSummary after_of(const ReplayResult& result, const SpecSummary& summary
           .kl_to_dense = interval(&HeadMetrics::kl_to_dense),
           .topk_overlap = interval(&HeadMetrics::topk_overlap),
           .output_error = interval(&HeadMetrics::output_error),
+          .half_widths = after.half_widths(summary.half_widths),
           .oracle = after_loss(summary.oracle, after)};
 }
 
@@ -85,6 +98,9 @@ void finish(const ReplayResult& result, SpecSummary& summary) {
   summary.kl_to_dense = over_heads(result, summary, &HeadMetrics::kl_to_dense);
   summary.topk_overlap = over_heads(result, summary, &HeadMetrics::topk_overlap);
   summary.output_error = over_heads(result, summary, &HeadMetrics::output_error);
+  summary.half_widths = mean_half_widths(result, summary);
+  summary.decided_on_sample = std::ranges::any_of(
+      summary.cells, [&](std::size_t index) { return result.cells[index].decided_on_sample; });
   // The oracle does not depend on the seed, so the first cell has the bounds of all.
   summary.oracle = oracle_of(result.cells[summary.cells[0]]);
   const double retained = summary.retained_mass.mean;

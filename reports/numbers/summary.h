@@ -44,6 +44,10 @@ struct AfterLossSummary {
   Interval kl_to_dense{};
   Interval topk_overlap{};
   Interval output_error{};
+  // Half the widths of the 95 % intervals that follow from which queries are recorded; see
+  // CellResult::half_widths. Of several seeds, which share these queries, the mean: no less than
+  // that of their mean.
+  HeadMetrics half_widths = no_metrics;
   OracleMeans oracle{};
   double optimum_share = not_measured;  // as in SpecSummary
   double least_share = not_measured;
@@ -57,7 +61,9 @@ struct SpecSummary {
   std::string canonical;
   std::vector<std::size_t> cells{};  // indices into ReplayResult::cells, one per seed
   Interval retained_mass{};
-  Interval retained_mass_seeds{};  // over seeds, each the mean over heads; NaN with one seed
+  HeadMetrics half_widths = no_metrics;  // as in AfterLossSummary
+  bool decided_on_sample = false;        // as in CellResult, of any seed
+  Interval retained_mass_seeds{};        // over seeds, each the mean over heads; NaN with one seed
   Interval kl_to_dense{};
   Interval topk_overlap{};
   Interval output_error{};

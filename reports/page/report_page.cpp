@@ -35,6 +35,9 @@ std::string shape_of(const TraceInfo& trace) {
                      ", " + plural(trace.query_heads, "query head") + " and " +
                      plural(trace.kv_heads, "key/value head") + " each";
   if (trace.head_dim > 0) text += ", " + plural(trace.head_dim, "dimension") + " a head";
+  if (!trace.queries.empty()) {
+    text += "; " + with_commas(trace.queries.size()) + " of the queries are recorded";
+  }
   return text + marks_text(trace.marks);
 }
 
@@ -112,7 +115,8 @@ std::string words_of(const ReplayResult& result) {
          "the keys and values with every unit at its own peak. The heads of one model on one text "
          "are no sample of texts, so no mean has an interval here. For policies that draw, "
          "summary.csv has retained_mass_seeds_interval, half of the 95 % t-interval over seeds of "
-         "the mean over heads; it is empty with one seed.</p>\n";
+         "the mean over heads; it is empty with one seed. " +
+         html_escaped(sample_words(result)) + "</p>\n";
 }
 
 std::string bounds_of(const TraceSection& section) {

@@ -43,9 +43,13 @@ ReplayResult first_seeds(const ReplayResult& result) {
 SectionFiles files_of(const ReplayResult& result) {
   const Table summary = summary_table(result);
   SectionFiles files = {
-      {"summary.csv", to_csv(summary)}, {"summary.md", summary_markdown(summary)},
-      {"cells.csv", cells_csv(result)}, {"cells.jsonl", json_lines(result, false)},
-      {"heads.csv", heads_csv(result)}, {"series.csv", series_csv(first_seeds(result))},
+      {"summary.csv", to_csv(summary)},
+      {"summary.md", summary_markdown(summary) +
+                         (result.trace.queries.empty() ? "" : "\n" + sample_words(result) + "\n")},
+      {"cells.csv", cells_csv(result)},
+      {"cells.jsonl", json_lines(result, false)},
+      {"heads.csv", heads_csv(result)},
+      {"series.csv", series_csv(first_seeds(result))},
       {"dense.csv", dense_csv(result)}};
   if (has_bounds(result)) files.emplace_back("bounds.csv", to_csv(bounds_table(result)));
   return files;

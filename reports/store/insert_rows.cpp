@@ -65,7 +65,9 @@ class CellInserter {
         residency_(database, "INSERT INTO residency VALUES (?,?,?,?,?)"),
         bounds_(database, "INSERT INTO bounds VALUES (?,?,?,?,?,?,?,?)"),
         first_loss_(database, "INSERT INTO first_losses VALUES (?,?)"),
-        summary_(database, "INSERT INTO summaries VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") {}
+        summary_(database, "INSERT INTO summaries VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+        sampled_cell_(database, "INSERT INTO sampled_cells VALUES (?,?,?,?,?,?)"),
+        sampled_head_(database, "INSERT INTO sampled_heads VALUES (?,?,?,?,?,?)") {}
 
   Result<void> insert(std::int64_t trace,
                       const CellPlace& place,
@@ -91,6 +93,9 @@ class CellInserter {
     if (const auto rows = insert_bounds(cell, result); !rows) return rows.error();
     const std::uint64_t loss = AfterLoss(spec, info).first();
     if (const auto row = first_loss_.run(cell, loss); !row) return row.error();
+    if (!info.queries.empty()) {
+      if (const auto rows = insert_intervals(cell, result); !rows) return rows.error();
+    }
     return insert_residency(cell, result);
   }
 
@@ -111,6 +116,21 @@ class CellInserter {
       const auto done = head_.run(cell, ordinal++, head.layer, head.head, m.retained_mass,
                                   m.kl_to_dense, m.topk_overlap, m.output_error);
       if (!done) return done.error();
+    }
+    return {};
+  }
+
+  Result<void> insert_intervals(std::int64_t cell, const CellResult& result) {
+    const auto insert = [](Statement& into, std::int64_t id, auto second, const HeadMetrics& h) {
+      return into.run(id, second, h.retained_mass, h.kl_to_dense, h.topk_overlap, h.output_error);
+    };
+    const std::int64_t decided = result.decided_on_sample ? 1 : 0;
+    const auto done = insert(sampled_cell_, cell, decided, result.half_widths);
+    if (!done) return done.error();
+    std::int64_t ordinal = 0;
+    for (const HeadResult& head : result.heads) {
+      const auto row = insert(sampled_head_, cell, ordinal++, head.half_widths);
+      if (!row) return row.error();
     }
     return {};
   }
@@ -165,7 +185,23 @@ class CellInserter {
   Statement bounds_;
   Statement first_loss_;
   Statement summary_;
+  Statement sampled_cell_;
+  Statement sampled_head_;
 };
+
+// Which queries and kv-heads are recorded; no row if these are all.
+Result<void> insert_sample(Database& database, std::int64_t trace, const TraceInfo& info) {
+  if (!info.queries.empty()) {
+    Statement insert(database, "INSERT INTO sampled_traces VALUES (?,?,?)");
+    const std::string design = info.query_design ? text_of(*info.query_design) : "";
+    const auto done = insert.run(trace, std::string_view(design), as_blob(info.queries));
+    if (!done) return done.error();
+  }
+  if (info.kv_head_numbers.empty()) return {};
+  Statement insert(database, "INSERT INTO recorded_kv_heads VALUES (?,?)");
+  const std::string numbers = list_of(info.kv_head_numbers);
+  return insert.run(trace, std::string_view(numbers));
+}
 
 }  // namespace
 
@@ -186,6 +222,7 @@ Result<std::int64_t> insert_trace_alone(Database& database,
     const auto done = insert_marks(database, "marks", trace, result.trace.marks);
     if (!done) return done.error();
   }
+  if (const auto done = insert_sample(database, trace, result.trace); !done) return done.error();
   if (const auto done = insert_dense(database, trace, result); !done) return done.error();
   return trace;
 }

@@ -10,7 +10,7 @@ namespace kv::reports {
 namespace {
 
 // What each version after the oldest adds, in order.
-constexpr std::array additions = {&tables_of_5, &tables_of_6, &tables_of_7};
+constexpr std::array additions = {&tables_of_5, &tables_of_6, &tables_of_7, &tables_of_8};
 
 static_assert(additions.size() == results_schema_version - oldest_schema_version);
 

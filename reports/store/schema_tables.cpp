@@ -260,4 +260,34 @@ CREATE TABLE summaries (
 );
 )sql";
 
+// What version 8 adds.
+const char* const tables_of_8 = R"sql(
+CREATE TABLE sampled_traces (
+  trace INTEGER PRIMARY KEY REFERENCES traces(id),
+  design TEXT NOT NULL,
+  queries BLOB NOT NULL
+);
+CREATE TABLE recorded_kv_heads (
+  trace INTEGER PRIMARY KEY REFERENCES traces(id),
+  numbers TEXT NOT NULL
+);
+CREATE TABLE sampled_cells (
+  cell INTEGER PRIMARY KEY REFERENCES cells(id),
+  decided_on_sample INTEGER NOT NULL,
+  retained_mass REAL,
+  kl_to_dense REAL,
+  topk_overlap REAL,
+  output_error REAL
+);
+CREATE TABLE sampled_heads (
+  cell INTEGER NOT NULL REFERENCES cells(id),
+  ordinal INTEGER NOT NULL,
+  retained_mass REAL,
+  kl_to_dense REAL,
+  topk_overlap REAL,
+  output_error REAL,
+  PRIMARY KEY (cell, ordinal)
+) WITHOUT ROWID;
+)sql";
+
 }  // namespace kv::reports

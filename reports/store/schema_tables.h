@@ -3,10 +3,11 @@
 
 namespace kv::reports {
 
-// All tables of version 4, and what versions 5, 6 and 7 add to them.
+// All tables of version 4, and what versions 5 to 8 add to them.
 extern const char* const tables_of_4;
 extern const char* const tables_of_5;
 extern const char* const tables_of_6;
 extern const char* const tables_of_7;
+extern const char* const tables_of_8;
 
 }  // namespace kv::reports

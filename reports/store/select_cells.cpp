@@ -2,6 +2,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kvcheck/reports/store/schema.h"
 #include "kvcheck/reports/store/select_detail.h"
 
 namespace kv::reports {
@@ -123,17 +124,80 @@ Result<void> select_residency(Database& database,
   return {};
 }
 
+HeadMetrics metrics_at(const Statement& row, int first) {
+  return {.retained_mass = row.real(first),
+          .kl_to_dense = row.real(first + 1),
+          .topk_overlap = row.real(first + 2),
+          .output_error = row.real(first + 3)};
+}
+
+// Requires a file with the table of samples.
+Result<void> select_intervals(Database& database, std::int64_t cell, CellResult& result) {
+  Statement one(database,
+                "SELECT decided_on_sample, retained_mass, kl_to_dense, topk_overlap, output_error"
+                " FROM sampled_cells WHERE cell = ?");
+  one.bind_all(cell);
+  const auto read = each(one, [&](const Statement& row) {
+    result.decided_on_sample = row.count(0) != 0;
+    result.half_widths = metrics_at(row, 1);
+  });
+  if (!read) return read;
+  Statement heads(database,
+                  "SELECT retained_mass, kl_to_dense, topk_overlap, output_error FROM sampled_heads"
+                  " WHERE cell = ? ORDER BY ordinal");
+  heads.bind_all(cell);
+  std::size_t head = 0;
+  return each(heads, [&](const Statement& row) {
+    if (head < result.heads.size()) result.heads[head++].half_widths = metrics_at(row, 0);
+  });
+}
+
 }  // namespace
 
-Result<void> select_parts(
-    Database& database, std::int64_t id, bool has_summaries, std::size_t tokens, CellResult& cell) {
+Result<void> select_sample(Database& database, std::int64_t trace, TraceInfo& info) {
+  const auto there = has_table(database, "sampled_traces");
+  if (!there || !*there) return there ? Result<void>() : there.error();
+  Doubts doubts(database.path());
+  Statement sample(database, "SELECT design, queries FROM sampled_traces WHERE trace = ?");
+  sample.bind_all(trace);
+  const auto read = each(sample, [&](const Statement& row) {
+    info.queries = blob_at<Position>(row, 1, "sampled_traces.queries", doubts);
+    if (const std::string text = row.text(0); !text.empty()) {
+      auto design = parse_query_design(text);
+      doubts.require(design.has_value(), "sampled_traces.design");
+      if (design) info.query_design = *std::move(design);
+    }
+    const bool right = check_queries(info.queries, info.query_design, info.tokens).has_value();
+    doubts.require(right, "sampled_traces.queries");
+  });
+  if (!read) return read;
+  Statement heads(database, "SELECT numbers FROM recorded_kv_heads WHERE trace = ?");
+  heads.bind_all(trace);
+  const auto numbers = each(heads, [&](const Statement& row) {
+    for (const std::string_view word : split(row.text(0), ',')) {
+      info.kv_head_numbers.push_back(number_at(word, "recorded_kv_heads.numbers", doubts));
+    }
+    doubts.require(info.kv_head_numbers.size() == info.kv_heads, "recorded_kv_heads.numbers");
+  });
+  if (!numbers) return numbers;
+  return doubts.any() ? Result<void>(doubts.error()) : Result<void>();
+}
+
+Result<void> select_parts(Database& database,
+                          std::int64_t id,
+                          bool has_summaries,
+                          const TraceInfo& trace,
+                          CellResult& cell) {
   if (has_summaries) {
     if (const auto read = select_summary(database, id, cell); !read) return read;
   }
   for (const auto select : {select_heads, select_units, select_series, select_bounds}) {
     if (const auto read = select(database, id, cell); !read) return read;
   }
-  return select_residency(database, id, tokens, cell);
+  if (!trace.queries.empty()) {
+    if (const auto read = select_intervals(database, id, cell); !read) return read;
+  }
+  return select_residency(database, id, trace.tokens, cell);
 }
 
 }  // namespace kv::reports

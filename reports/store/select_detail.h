@@ -79,10 +79,16 @@ Result<void> each(Statement& rows, Take take) {
   }
 }
 
-// What the other tables hold of the cell with this id: its summary, heads, units, series, bounds
-// and residency. Files before version 6 have no summaries. `tokens` are those of the trace, for
-// residency.
-Result<void> select_parts(
-    Database& database, std::int64_t id, bool has_summaries, std::size_t tokens, CellResult& cell);
+// Reads which queries and kv-heads of the trace with this id are recorded. Files before version 8
+// do not say, because they are all.
+Result<void> select_sample(Database& database, std::int64_t trace, TraceInfo& info);
+
+// What the other tables hold of the cell with this id: its summary, heads, units, series, bounds,
+// residency and intervals. Files before version 6 have no summaries.
+Result<void> select_parts(Database& database,
+                          std::int64_t id,
+                          bool has_summaries,
+                          const TraceInfo& trace,
+                          CellResult& cell);
 
 }  // namespace kv::reports

@@ -149,6 +149,7 @@ Result<ReplayResult> select_trace_alone(Database& database, std::int64_t trace) 
   const auto marks = select_marks(database, "marks", "trace", trace);
   if (!marks) return marks.error();
   result->trace.marks = *marks;
+  if (const auto read = select_sample(database, trace, result->trace); !read) return read.error();
   return result;
 }
 
@@ -163,7 +164,7 @@ Result<CellResult> select_cell(Database& database, std::int64_t cell, const Trac
   auto result = cell_of(row, trace, doubts);
   if (!result) return result;
   if (const Result<void> right = row.right_types(); !right) return right.error();
-  const auto read = select_parts(database, cell, *has_summaries, trace.tokens, *result);
+  const auto read = select_parts(database, cell, *has_summaries, trace, *result);
   if (!read) return read.error();
   return result;
 }

@@ -98,6 +98,18 @@ void add_metrics_after(Record& record, const HeadMetrics& metrics) {
       .add("output_error_after", metrics.output_error);
 }
 
+// What a trace of some queries adds to a record.
+void add_half_widths(Record& record, const HeadMetrics& all, const HeadMetrics& after) {
+  record.add("retained_mass_half_width", all.retained_mass)
+      .add("kl_to_dense_half_width", all.kl_to_dense)
+      .add("topk_overlap_half_width", all.topk_overlap)
+      .add("output_error_half_width", all.output_error)
+      .add("retained_mass_after_half_width", after.retained_mass)
+      .add("kl_to_dense_after_half_width", after.kl_to_dense)
+      .add("topk_overlap_after_half_width", after.topk_overlap)
+      .add("output_error_after_half_width", after.output_error);
+}
+
 void add_first_loss(Record& record, const AfterLoss& after) {
   // The first query sees itself, so 0 stands for no loss.
   record.add_unless_zero("first_loss", after.any() ? std::uint64_t{after.first()} : 0);
@@ -143,6 +155,12 @@ Record cell_record(const ReplayResult& result, const CellResult& cell) {
       .add("greedy_oracle_after", bounds.greedy)
       .add("visible_mean_after", after.visible(sizes.visible_mean))
       .add("stored_mean_after", after.stored(sizes.stored_mean));
+  if (result.trace.queries.empty()) return record;
+  const std::optional<QueryDesign>& design = result.trace.query_design;
+  record.add("queries", std::uint64_t{result.trace.queries.size()})
+      .add("query_design", design ? text_of(*design) : "")
+      .add("decided_by", cell.decided_on_sample ? "recorded queries" : "all that it looks at");
+  add_half_widths(record, cell.half_widths, after.half_widths(cell.half_widths));
   return record;
 }
 
@@ -155,6 +173,8 @@ Record head_record(const ReplayResult& result,
   add_metrics(record, head.metrics);
   add_first_loss(record, after);
   add_metrics_after(record, after.of(head.metrics));
+  if (result.trace.queries.empty()) return record;
+  add_half_widths(record, head.half_widths, after.half_widths(head.half_widths));
   return record;
 }
 
@@ -191,6 +211,13 @@ CellResult nameless_cell() {
   return cell;
 }
 
+// An empty trace, which has queries if the result's has some only: its records have more fields.
+ReplayResult nameless_result(const ReplayResult& result) {
+  ReplayResult nameless;
+  if (!result.trace.queries.empty()) nameless.trace.queries = {0};
+  return nameless;
+}
+
 }  // namespace
 
 std::string json_lines(const ReplayResult& result, bool per_head) {
@@ -206,12 +233,12 @@ std::string json_lines(const ReplayResult& result, bool per_head) {
 
 std::string cells_csv(const ReplayResult& result) {
   return csv_of(
-      cell_record({}, nameless_cell()), result,
+      cell_record(nameless_result(result), nameless_cell()), result,
       [&](const CellResult& cell, std::string& out) { out += cell_record(result, cell).line(); });
 }
 
 std::string heads_csv(const ReplayResult& result) {
-  return csv_of(head_record({}, nameless_cell(), {}, {}), result,
+  return csv_of(head_record(nameless_result(result), nameless_cell(), {}, {}), result,
                 [&](const CellResult& cell, std::string& out) {
                   const AfterLoss after = after_of(result, cell);
                   for (const HeadResult& head : cell.heads) {
@@ -221,8 +248,8 @@ std::string heads_csv(const ReplayResult& result) {
 }
 
 std::string cells_and_heads_csv(const ReplayResult& result) {
-  std::vector<std::string> names = cell_record({}, nameless_cell()).names();
-  const Record head_names = head_record({}, nameless_cell(), {}, {});
+  std::vector<std::string> names = cell_record(nameless_result(result), nameless_cell()).names();
+  const Record head_names = head_record(nameless_result(result), nameless_cell(), {}, {});
   for (const std::string& name : head_names.names()) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }

@@ -134,6 +134,49 @@ Entry optimum_share_entry(const SpecSummary& summary) {
   return {"\xE2\x89\xA5 " + fixed(after.least_share, 4), ""};
 }
 
+namespace {
+
+// What a table has beside the number whose column has that name.
+struct HalfWidthColumn {
+  std::string_view beside;
+  double HeadMetrics::*metric;
+};
+
+constexpr std::array half_width_columns = {
+    HalfWidthColumn{"retained_mass_after", &HeadMetrics::retained_mass},
+    HalfWidthColumn{"kl_to_dense_after", &HeadMetrics::kl_to_dense},
+    HalfWidthColumn{"topk_overlap_after", &HeadMetrics::topk_overlap},
+    HalfWidthColumn{"output_error_after", &HeadMetrics::output_error}};
+
+// Half the widths of the intervals that follow from which queries are recorded.
+void add_half_widths(Table& table, const std::vector<SpecSummary>& summaries) {
+  for (const auto& [beside, metric] : half_width_columns) {
+    const auto column = std::ranges::find(table.columns, beside, &Column::name);
+    KV_CHECK(column != table.columns.end());
+    const std::ptrdiff_t at = column - table.columns.begin() + 1;
+    table.columns.insert(column + 1, {.title = "\xC2\xB1",
+                                      .name = std::string(beside) + "_half_width",
+                                      .number = true,
+                                      .exact_only = column->exact_only});
+    for (std::size_t i = 0; i < summaries.size(); ++i) {
+      table.rows[i].insert(table.rows[i].begin() + at,
+                           number_entry(summaries[i].after.half_widths.*metric, 4));
+    }
+  }
+}
+
+// The labels of the specs whose policies decided by recorded queries only.
+std::string decided_on_sample(const ReplayResult& result) {
+  std::vector<std::string> labels;
+  for (const SpecSummary& one : summarise(result)) {
+    const bool known = std::ranges::find(labels, one.label) != labels.end();
+    if (one.decided_on_sample && !known) labels.push_back(one.label);
+  }
+  return join(labels, ", ");
+}
+
+}  // namespace
+
 Table summary_table(const ReplayResult& result) {
   std::vector<SpecSummary> summaries = summarise(result);
   sort_for_tables(summaries);
@@ -141,6 +184,7 @@ Table summary_table(const ReplayResult& result) {
       summaries, [](const SpecSummary& one) { return kl_is_own_number(one.spec); });
   Table table{.columns = columns(has_bounds(result), kl), .rows = {}};
   for (const SpecSummary& summary : summaries) table.rows.push_back(row_of(summary));
+  if (samples_queries(result.trace)) add_half_widths(table, summaries);
   return table;
 }
 
@@ -176,10 +220,37 @@ Table specs_table(const ReplayResult& result) {
   return table;
 }
 
+std::string sample_words(const ReplayResult& result) {
+  const TraceInfo& trace = result.trace;
+  if (trace.queries.empty()) return "";
+  const std::string some = std::to_string(trace.queries.size()) + " of " +
+                           std::to_string(trace.tokens) + " queries are recorded";
+  std::string words =
+      !samples_queries(trace)
+          ? some +
+                ". They do not stand for the others: the numbers are means over these alone, and "
+                "have no interval."
+          : some + " (" + text_of(*trace.query_design) +
+                "), and stand for all. \xC2\xB1 is half the 95 % interval that follows from this "
+                "sampling; it says nothing of other texts.";
+  if (samples_queries(trace) && trace.query_design->every > 0) {
+    words += " Of queries at equal distances it is an approximation.";
+  }
+  const std::string labels = decided_on_sample(result);
+  if (labels.empty()) return words;
+  return words +
+         " These policies look at attention or queries, and had only those of the recorded "
+         "queries to decide by, so that they keep other tokens than with all; no interval "
+         "covers that: " +
+         labels + ".";
+}
+
 std::string summary_text(const ReplayResult& result, std::size_t width) {
   return both_tables(summary_table(result), width) +
          "Means over query heads, and over the queries from the first one on that cannot see every "
-         "token (\"all queries\" counts those before it too); of one text, so no interval.\n" +
+         "token (\"all queries\" counts those before it too); of one text, so no interval" +
+         (samples_queries(result.trace) ? " over texts" : "") + ".\n" +
+         (result.trace.queries.empty() ? "" : sample_words(result) + "\n") +
          bounds_text(result, width);
 }
 

@@ -13,7 +13,8 @@ namespace kv::reports {
 // One row per spec, its seeds averaged, in the order of sort_for_tables: policy, budget, what is
 // retained once the cache evicts, top-k overlap and output error of the same queries, what is
 // retained over all queries, rows visible and stored, evictions, KiB. KL to dense has a column if
-// it is a number of its own for some spec. See reports/numbers/summary.h for what each number is.
+// it is a number of its own for some spec. If the trace's queries are a sample, each of these has
+// half the width of its interval beside it. See reports/numbers/summary.h for what each number is.
 Table summary_table(const ReplayResult& result);
 
 // The rows of a table whose caches store no more than their budget, or the others. Requires a
@@ -26,6 +27,10 @@ std::string summary_markdown(const Table& table);
 // What a spec retains as a share of the optimum, after the first loss. If the optimum is not known,
 // "≥" and the share of a bound that is never below the optimum.
 Entry optimum_share_entry(const SpecSummary& summary);
+
+// What must be said of a trace that records some of its queries only: which, whether they stand for
+// all, and which policies decided by them; empty for one with all queries.
+std::string sample_words(const ReplayResult& result);
 
 // "yes" if the cache stores more than its budget, or has none.
 Entry stores_more_entry(const SpecSummary& summary);
