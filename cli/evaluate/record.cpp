@@ -8,17 +8,17 @@
 
 #include "kvcheck/base/folder.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/evaluate/record_input.h"
 #include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/model/run/record.h"
-#include "kvcheck/model/run/text_streams.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 26> table = {{
+constexpr std::array<Option, 29> table = {{
     model_option,
     weights_option,
     tokenizer_option,
@@ -39,6 +39,13 @@ constexpr std::array<Option, 26> table = {{
     {.name = "kv-heads",
      .value = "N,...",
      .help = "which kv-heads, each with the query heads that read it [all]"},
+    {.name = "queries",
+     .value = "WHICH",
+     .help = "which queries, with the keys and values of all tokens: 64/1000 (64 of every 1,000, "
+             "drawn by --seed), every:16, positions such as 0-511, or several with commas [all]"},
+    {.name = "no-losses",
+     .help = "leave out the loss of each token; layers above the last recorded one are then not "
+             "run"},
     {.name = "storage",
      .value = "f32|f16|bf16",
      .default_value = "f16",
@@ -55,7 +62,10 @@ constexpr std::array<Option, 26> table = {{
      .help = "tokens per forward pass [64 if nothing is evicted, else that of the spec]"},
     prompt_option,
     question_option,
-    {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
+    {.name = "seed",
+     .value = "N",
+     .default_value = "1",
+     .help = "the seed of policies that draw, and of --queries"},
     {.name = "split",
      .value = "WORD",
      .help = "cut the text at this word into pieces, trim their blanks, and join them"},
@@ -65,7 +75,10 @@ constexpr std::array<Option, 26> table = {{
      .help = "the origin of text and weights, stored in the trace"},
     {.name = "licence", .value = "TEXT", .help = "their licence, stored in the trace"},
     threads_option,
-    {.name = "quiet", .letter = 'q', .help = "no progress"},
+    {.name = "resume",
+     .help = "keep what is done in FILE.unfinished while it runs, and continue from what an "
+             "interrupted run of the same command left there"},
+    {.name = "quiet", .letter = 'q', .help = "no progress and no notes"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
@@ -78,8 +91,13 @@ constexpr std::string_view help =
     "the trace names it. Rows of attention are 0 for tokens that were evicted. Queries, keys and\n"
     "values are those of the same run, but a replay computes attention over all of their tokens.\n"
     "Memory does not grow with the trace: its numbers are kept on disk as f32 until they are\n"
-    "written, so the disk needs room for them too. The trace appears whole or not at all: if\n"
-    "interrupted, nothing is written. It cannot be resumed, since each token needs all before it.\n"
+    "written, so the disk needs room for them too. Without a policy, q/k/v are recorded layer by\n"
+    "layer: memory is that of the keys and values of one layer, and --resume continues a run that\n"
+    "was interrupted or killed, with the same bytes as without. The trace appears whole or not at\n"
+    "all.\n"
+    "\n"
+    "Of a long text, --queries records some queries only. A replay then estimates its means over\n"
+    "all queries, with intervals, where these queries were drawn (K/N).\n"
     "\n"
     "{options}\n"
     "\n"
@@ -89,8 +107,16 @@ constexpr std::string_view help =
     "      --tokens 1024 -o book.attention.safetensors\n"
     "  kvcheck record --model gpt2 --text book.txt --kind attention --policy streaming \\\n"
     "      --budget 128 --skip 4096 -o book.streaming.safetensors\n"
+    "  kvcheck record --model llama-1b --text book.txt --tokens 32768 --layers 0,4,8,12 \\\n"
+    "      --queries 64/1000 --resume -o book.sampled.safetensors\n"
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
+
+Result<QueryDesign> queries_of(const Arguments& arguments) {
+  Result<QueryDesign> design = parse_query_design(arguments.value("queries"));
+  if (design) return design;
+  return usage_error("--queries: " + design.error().message);
+}
 
 Result<model::RecordOptions> record_options(const Arguments& arguments, const OpenedModel& opened) {
   model::RecordOptions options;
@@ -112,9 +138,16 @@ Result<model::RecordOptions> record_options(const Arguments& arguments, const Op
   };
   if (auto done = read("layers", options.layers); !done) return done.error();
   if (auto done = read("kv-heads", options.kv_heads); !done) return done.error();
+  if (arguments.given("queries")) {
+    auto design = queries_of(arguments);
+    if (!design) return design.error();
+    options.queries = *std::move(design);
+  }
+  options.losses = !arguments.given("no-losses");
   const Result<Cell> cell = model_cell(arguments);
   if (!cell) return cell.error();
   options.cell = *cell;
+  options.query_seed = cell->seed;
   // Without eviction the chunk does not change the trace, and a chunk of 1 is slow.
   const bool open = !arguments.given("chunk") && cell->spec.chunk == 1;
   if (!cell->spec.bounded() && open) options.cell->spec.chunk = 64;
@@ -129,34 +162,6 @@ Result<model::RecordOptions> record_options(const Arguments& arguments, const Op
   if (!team) return team.error();
   options.team = *team;
   return options;
-}
-
-Result<std::vector<model::TokenId>> read_tokens(const Arguments& arguments,
-                                                const OpenedModel& opened) {
-  const Result<std::string> text = text_of_file(arguments);
-  if (!text) return text.error();
-  const auto tokens = arguments.count("tokens", 2, std::uint64_t{1} << 24);
-  if (!tokens) return tokens.error();
-  const auto skip = arguments.count("skip", 0, std::uint64_t{1} << 32);
-  if (!skip) return skip.error();
-  const auto before = begin_token(arguments, opened);
-  auto streams = model::streams_of(*text, *opened.tokenizer,
-                                   {.separator = arguments.value("split"),
-                                    .begin = before,
-                                    .mark = arguments.given("mark"),
-                                    .tokens = skip->value() + tokens->value()});
-  if (!streams)
-    return Error{streams.error().kind, arguments.value("text") + ": " + streams.error().message};
-  std::vector<model::TokenId> stream = std::move(streams->front());
-  const auto begin = stream.begin() + (stream.front() == before ? 1 : 0);
-  if (static_cast<std::size_t>(stream.end() - begin) < skip->value() + 2) {
-    return usage_error("--skip " + arguments.value("skip") + " leaves too little of " +
-                       arguments.value("text") + ", which has " +
-                       std::to_string(stream.end() - begin) +
-                       " tokens; expected at least 2 after the skipped ones");
-  }
-  stream.erase(begin, begin + static_cast<std::ptrdiff_t>(skip->value()));
-  return stream;
 }
 
 // Returns an error if the output would replace a file that is read.
@@ -186,11 +191,16 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (path.empty() || path == "-") return usage_error("a trace needs a file; expected -o FILE");
   const Result<OpenedModel> opened = opened_model(*arguments);
   if (!opened) return opened.error();
-  const Result<model::RecordOptions> options = record_options(*arguments, *opened);
+  Result<model::RecordOptions> options = record_options(*arguments, *opened);
   if (!options) return options.error();
-  const Result<std::vector<model::TokenId>> tokens = read_tokens(*arguments, *opened);
+  const Result<std::vector<model::TokenId>> tokens = recorded_tokens(*arguments, *opened, streams);
   if (!tokens) return tokens.error();
   if (auto fine = check_output(path, *arguments); !fine) return fine;
+  if (arguments->given("resume")) {
+    auto identity = identity_of(*arguments, table, *tokens);
+    if (!identity) return identity.error();
+    options->identity = *std::move(identity);
+  }
 
   const InterruptGuard guard;
   Progress progress(streams.err, streams.terminal && !arguments->given("quiet"));
@@ -201,7 +211,13 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   Result<void> done =
       model::record(opened->model, *opened->tokenizer, *tokens, *options, path, report);
   progress.clear();
-  if (interrupted()) return io_error("interrupted; nothing was written");
+  if (interrupted()) {
+    return io_error("interrupted; nothing was written" +
+                    (options->identity.empty()
+                         ? std::string()
+                         : ", and what is done is kept in '" + path +
+                               ".unfinished': the same command continues from it"));
+  }
   if (!done) return done;
   streams.err << "wrote " << path << ": " << tokens->size() << " tokens\n";
   return {};

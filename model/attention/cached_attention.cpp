@@ -28,7 +28,7 @@ CachedAttention::CachedAttention(const ModelConfig& config,
       spec_(spec),
       ranks_(are_ranks(spec.positions)),
       team_(team),
-      units_(make_units(config, spec, options.seed, options.storage)) {
+      units_(make_units(config, spec, options.seed, options.storage, options.only_layer)) {
   for (std::size_t i = 0; i < team.size(); ++i)
     workers_.emplace_back(config, spec, options.keys, options.length);
   std::vector<LayerCache> caches;
@@ -183,6 +183,14 @@ void CachedAttention::attend_one_by_one(const LayerVectors& vectors,
   for (ModelUnit& unit : units) {
     if (!attends_at_once(unit, vectors.layer, observer)) continue;
     attend_chunk(workers_.front(), unit, vectors, out);
+  }
+}
+
+void CachedAttention::store_layer(const LayerVectors& vectors) {
+  for (ModelUnit& unit : units_of(vectors.layer)) {
+    KV_CHECK(unit.settles_at_once() && !unit.cache.needs().any() && !unit.spans_layers);
+    workers_.front().write(unit, vectors, unit.cache.residents() - vectors.tokens);
+    for (std::size_t i = 0; i < vectors.tokens; ++i) static_cast<void>(unit.cache.next_query());
   }
 }
 

@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct AttentionOptions {
   KvFormat storage{};
   KeyStorage keys = KeyStorage::rotated;
   std::size_t length = 0;  // rotations are those of a text of so many tokens (rope_frequencies)
+  std::optional<std::size_t> only_layer{};  // the others have no units
 };
 
 class CachedAttention {
@@ -64,6 +66,10 @@ class CachedAttention {
   // Stores the layer's new keys and values and attends: out [tokens, heads * head_dim]. Layers come
   // in order, each once per chunk.
   void run_layer(const LayerVectors& vectors, float* out, AttentionObserver* observer);
+
+  // Stores the layer's new keys and values without attending: as after run_layer for the queries
+  // that follow. Requires a policy that looks at nothing.
+  void store_layer(const LayerVectors& vectors);
 
   // Puts new vectors in place of the residents that came before the chunk under way, the layer's of
   // a pass over just these: `tokens` is their number, in stream order.

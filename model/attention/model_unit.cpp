@@ -38,10 +38,12 @@ std::vector<KvHeadGroup> groups_of(const ModelConfig& config,
 std::vector<ModelUnit> make_units(const ModelConfig& config,
                                   const Spec& spec,
                                   std::uint64_t seed,
-                                  const KvFormat& storage) {
+                                  const KvFormat& storage,
+                                  std::optional<std::size_t> only) {
   const TraceInfo info = describe_model(config);
   std::vector<Lane> lanes;
   for (std::size_t layer = 0; layer < config.layers; ++layer) {
+    if (only && layer != *only) continue;
     for (std::size_t head = 0; head < config.heads; ++head) lanes.push_back({layer, head});
   }
   std::vector<ModelUnit> units;

@@ -49,12 +49,13 @@ struct ModelUnit {
   [[nodiscard]] bool settles_at_once() const { return groups.front().store.settles_at_once(); }
 };
 
-// The units of a model under the spec, by layer, then head. Draws are keyed as in a replay: the
-// same spec and seed keep the same residents.
+// The units of a model under the spec, by layer, then head; those of one layer alone if `only`
+// names it. Draws are keyed as in a replay: the same spec and seed keep the same residents.
 std::vector<ModelUnit> make_units(const ModelConfig& config,
                                   const Spec& spec,
                                   std::uint64_t seed,
-                                  const KvFormat& storage);
+                                  const KvFormat& storage,
+                                  std::optional<std::size_t> only = {});
 
 // What a replay would know of a trace recorded from this model; tokens and names are left open.
 TraceInfo describe_model(const ModelConfig& config);

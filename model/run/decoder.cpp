@@ -124,10 +124,12 @@ Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOpti
       observer_(options.observer),
       on_attention_(options.on_attention),
       team_(options.team != nullptr ? options.team : std::make_shared<Team>(1)),
+      only_layer_(options.only_layer),
       attention_(std::make_unique<CachedAttention>(
           model.config,
           spec,
-          AttentionOptions{options.seed, options.storage, options.keys, length_},
+          AttentionOptions{options.seed, options.storage, options.keys, length_,
+                           options.only_layer},
           *team_)),
       re_evaluation_(model, options.storage, options.keys, length_, team_) {}
 
@@ -151,7 +153,7 @@ Result<void> Decoder::check(std::span<const TokenId> tokens) const {
 }
 
 Result<void> Decoder::feed(std::span<const TokenId> tokens, Logits requested) {
-  KV_CHECK(!tokens.empty());
+  KV_CHECK(!tokens.empty() && !only_layer_);
   if (Result<void> checked = check(tokens); !checked) return checked;
   tokens_ = tokens.size();
   attending(true);
@@ -234,13 +236,14 @@ void Decoder::add_to_stream(const Norm& after) {
   kernels().add(hidden_states_.data(), added_.data(), hidden_states_.size());
 }
 
+void Decoder::read(const Norm& norm) {
+  normed_ = hidden_states_;
+  normalise_all(norm, model_->config.epsilon, normed_, *team_);
+}
+
 void Decoder::run_layer(std::size_t index) {
   const ModelConfig& config = model_->config;
   const LayerWeights& layer = model_->layers[index];
-  const auto read = [&](const Norm& norm) {
-    normed_ = hidden_states_;
-    normalise_all(norm, config.epsilon, normed_, *team_);
-  };
   read(layer.before_attention);
   project(index);
   attended_.resize(q_.size());

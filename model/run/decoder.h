@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct DecoderOptions {
   // By token number; for policies that look at the words that tokens are. May be null else.
   std::shared_ptr<const std::vector<TokenClass>> token_classes{};
   AttentionObserver* observer = nullptr;  // outlives the decoder
+  // Keys and values are held of this layer alone, and feed_layer() and store_layer() take the place
+  // of feed().
+  std::optional<std::size_t> only_layer{};
   // Threads that share each step of a pass; null: the caller's alone. Results do not depend on
   // them. Another decoder may have the same team as long as no two of them are fed at once.
   std::shared_ptr<Team> team{};
@@ -54,6 +58,18 @@ class Decoder {
   // was read; a policy that broke its interface, and the decoder is of no more use. Requires at
   // least one token.
   Result<void> feed(std::span<const TokenId> tokens, Logits requested = Logits::all);
+
+  // The layer of only_layer reads the next tokens as one chunk, and replaces what the layers before
+  // it made of them, `states` [tokens, width], by what it makes of that; layer 0 reads the tokens
+  // themselves. Errors: those of feed().
+  Result<void> feed_layer(std::span<const TokenId> tokens, std::span<float> states);
+
+  // What the layer holds after feed_layer() of the same, without its result, in a time that does
+  // not grow with the tokens before.
+  Result<void> store_layer(std::span<const TokenId> tokens, std::span<const float> states);
+
+  // logits() become those of what the last layer made of some tokens.
+  void finish_states(std::span<const float> states);
 
   // [rows, vocabulary] of the last feed.
   [[nodiscard]] std::span<const float> logits() const { return logits_; }
@@ -79,7 +95,9 @@ class Decoder {
     if (on_attention_) on_attention_(begins);
   }
 
+  Result<void> begin_layer(std::span<const TokenId> tokens, std::span<const float> states);
   void embed(std::span<const TokenId> tokens);
+  void read(const Norm& norm);
   void run_layer(std::size_t index);
   void project(std::size_t index);
   void add_to_stream(const Norm& after);
@@ -92,6 +110,7 @@ class Decoder {
   AttentionObserver* observer_;
   std::function<void(bool)> on_attention_;
   std::shared_ptr<Team> team_;  // never null
+  std::optional<std::size_t> only_layer_;
   std::unique_ptr<CachedAttention> attention_;
   ReEvaluation re_evaluation_;
   std::size_t tokens_ = 0;  // of the chunk

@@ -5,123 +5,15 @@
 #include <optional>
 #include <utility>
 
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/run/layered_pass.h"
+#include "kvcheck/model/run/pass_file.h"
+#include "kvcheck/model/run/recorder.h"
 #include "kvcheck/model/run/spool.h"
 #include "kvcheck/model/run/trace_rules.h"
 #include "kvcheck/traces/files/writer.h"
 
 namespace kv::model {
 namespace {
-
-// Writes what the decoder shows to its place in the trace: files are ordered by layer and head,
-// a model runs token by token.
-class Recorder final : public AttentionObserver {
- public:
-  Recorder(const ModelConfig& config, const RecordOptions& options, TraceInfo info, Spool spool)
-      : config_(config),
-        kv_heads_(options.kv_heads),
-        info_(std::move(info)),
-        spool_(std::move(spool)) {}
-
-  void on_vectors(Position first, const LayerVectors& vectors) override {
-    const std::optional<std::size_t> layer = index_of(info_.layers, vectors.layer);
-    if (info_.kind != TraceKind::qkv || !layer) return;
-    const std::size_t per_layer = info_.query_heads + 2 * info_.kv_heads;
-    const std::size_t shared = config_.heads / config_.kv_heads;
-    const auto put = [&](const float* rows, std::size_t heads, std::size_t head, std::size_t to) {
-      const std::size_t block = *layer * per_layer + to;
-      put_head(rows, heads, head, block * info_.tokens + first, vectors.tokens);
-    };
-    for (std::size_t i = 0; i < kv_heads_.size(); ++i) {
-      for (std::size_t j = 0; j < shared; ++j) {
-        put(vectors.q, config_.heads, kv_heads_[i] * shared + j, i * shared + j);
-      }
-      put(vectors.k, config_.kv_heads, kv_heads_[i], info_.query_heads + i);
-      put(vectors.v, config_.kv_heads, kv_heads_[i], info_.query_heads + info_.kv_heads + i);
-    }
-  }
-
-  [[nodiscard]] bool wants_rows(std::size_t layer) const override {
-    return info_.kind == TraceKind::attention && index_of(info_.layers, layer).has_value();
-  }
-
-  void on_row(std::size_t layer_number,
-              std::size_t head,
-              Position query,
-              const Visible& visible,
-              std::span<const float> mass) override {
-    const std::optional<std::size_t> layer = index_of(info_.layers, layer_number);
-    if (!layer) return;
-    const std::size_t shared = config_.heads / config_.kv_heads;
-    const std::optional<std::size_t> kv_head = index_of(kv_heads_, head / shared);
-    if (!kv_head) return;
-    const std::size_t row = *layer * info_.query_heads + *kv_head * shared + head % shared;
-    keep(spool_.put((std::uint64_t{row} * info_.tokens + query) * info_.tokens,
-                    by_position(query, visible, mass)));
-  }
-
-  // The first error.
-  [[nodiscard]] const Result<void>& state() const { return state_; }
-
-  Result<void> copy_to(TraceWriter& writer) const {
-    // In blocks, because a trace may be larger than memory.
-    std::vector<float> block(std::size_t{1} << 16);
-    const std::uint64_t total = trace_numbers(info_);
-    for (std::uint64_t at = 0; at < total; at += block.size()) {
-      const std::span<float> some =
-          std::span(block).first(std::min<std::uint64_t>(block.size(), total - at));
-      if (auto read = spool_.get(at, some); !read) return read;
-      if (auto written = writer.write(some); !written) return written;
-    }
-    return {};
-  }
-
- private:
-  static std::optional<std::size_t> index_of(const std::vector<std::size_t>& all,
-                                             std::size_t requested) {
-    const auto at = std::ranges::lower_bound(all, requested);
-    if (at == all.end() || *at != requested) return {};
-    return static_cast<std::size_t>(at - all.begin());
-  }
-
-  // A row over what was seen as one over all tokens up to the query.
-  std::span<const float> by_position(Position query,
-                                     const Visible& visible,
-                                     std::span<const float> mass) {
-    scratch_.assign(std::size_t{query} + 1, 0);
-    auto next = mass.begin();
-    const auto put = [&](Position position) { scratch_[position] = *next++; };
-    for (Position p = visible.sinks.first; p < visible.sinks.last; ++p) put(p);
-    std::ranges::for_each(visible.middle, put);
-    for (Position p = visible.recent.first; p < visible.recent.last; ++p) put(p);
-    return scratch_;
-  }
-
-  // The vectors of one head of a chunk, one after another, from row `at` of the trace on.
-  void put_head(const float* rows,
-                std::size_t heads,
-                std::size_t head,
-                std::uint64_t at,
-                std::size_t tokens) {
-    const std::size_t dim = config_.head_dim;
-    scratch_.resize(tokens * dim);
-    for (std::size_t t = 0; t < tokens; ++t) {
-      std::copy_n(rows + (t * heads + head) * dim, dim, scratch_.data() + t * dim);
-    }
-    keep(spool_.put(at * dim, scratch_));
-  }
-
-  void keep(const Result<void>& done) {
-    if (state_ && !done) state_ = done;
-  }
-
-  const ModelConfig& config_;
-  std::vector<std::size_t> kv_heads_;
-  TraceInfo info_;
-  Spool spool_;
-  Result<void> state_;
-  std::vector<float> scratch_;
-};
 
 // Fills in "all" and refuses numbers that the model does not have.
 Result<void> complete(std::vector<std::size_t>& selected,
@@ -152,13 +44,13 @@ Transcript transcript_of(const Tokenizer& tokenizer,
   return transcript;
 }
 
-// Runs the model; gives -ln p per token, of the first, which nothing predicts, 0.
-Result<std::vector<float>> run(const LanguageModel& model,
-                               std::span<const TokenId> tokens,
-                               const Cell& cell,
-                               const DecoderOptions& options,
-                               Recorder& recorder,
-                               const Progress& report) {
+// Runs the model token by token; gives -ln p per token, of the first, which nothing predicts, 0.
+Result<std::vector<float>> run_tokens(const LanguageModel& model,
+                                      std::span<const TokenId> tokens,
+                                      const Cell& cell,
+                                      const DecoderOptions& options,
+                                      Recorder& recorder,
+                                      const Progress& report) {
   Result<Decoder> decoder = Decoder::create(model, cell.spec, options);
   if (!decoder) return decoder.error();
   // The spec's chunk, as in an evaluation: what a query sees may depend on it.
@@ -175,7 +67,6 @@ Result<std::vector<float>> run(const LanguageModel& model,
     const double share = static_cast<double>(at + size) / static_cast<double>(tokens.size());
     if (report && !report(share)) return io_error("stopped");
   }
-  if (Result<void> same = model.unchanged(); !same) return same.error();
   return nll;
 }
 
@@ -203,6 +94,13 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.kv_heads = options.kv_heads.size();
   info.query_heads = config.heads / config.kv_heads * info.kv_heads;
   info.number = options.number;
+  if (info.kv_heads < config.kv_heads) info.kv_head_numbers = options.kv_heads;
+  if (options.queries) {
+    auto drawn = draw_queries(*options.queries, tokens, options.query_seed);
+    if (!drawn) return drawn.error();
+    info.queries = std::move(drawn->queries);
+    info.query_design = std::move(drawn->design);
+  }
   if (options.cell->spec.bounded() || options.cell->spec.selects())
     info.loop = "closed: " + options.cell->spec.canonical();
   info.marks = options.marks;
@@ -210,6 +108,79 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.source = options.source;
   info.licence = options.licence;
   return info;
+}
+
+// Whether every layer can run alone: what it holds then depends on no policy, and no one asks for
+// its rows of attention.
+bool runs_by_layer(const RecordOptions& options) {
+  const Spec& spec = options.cell->spec;
+  return options.kind == TraceKind::qkv && !spec.bounded() && !spec.selects();
+}
+
+// A run of a model, and where its numbers go.
+struct Recording {
+  const LanguageModel& model;
+  std::span<const TokenId> tokens;
+  const RecordOptions& options;  // complete
+  const TraceInfo& info;
+  const std::string& path;
+};
+
+Result<void> write_trace(const Recording& recording,
+                         const Tokenizer& tokenizer,
+                         std::vector<float> nll,
+                         const Recorder& recorder) {
+  if (Result<void> same = recording.model.unchanged(); !same) return same;
+  const Transcript transcript = transcript_of(tokenizer, recording.tokens, std::move(nll));
+  Result<TraceWriter> writer =
+      TraceWriter::create(recording.path, recording.info, recording.tokens, transcript);
+  if (!writer) return writer.error();
+  if (auto copied = recorder.copy_to(*writer); !copied) return copied;
+  return writer->commit();
+}
+
+Result<void> record_by_layer(const Recording& recording,
+                             const Tokenizer& tokenizer,
+                             const Progress& report) {
+  const ModelConfig& config = recording.model.config;
+  const RecordOptions& options = recording.options;
+  Result<PassFile> file = PassFile::open(
+      recording.path, options.identity,
+      {.tokens = recording.tokens.size(), .width = recording.model.embedding.columns});
+  if (!file) return file.error();
+  Recorder recorder(config, options.kv_heads, recording.info, file->spool(), file->recorded());
+  const LayeredPass pass{.tokens = recording.tokens,
+                         .chunk = options.cell->spec.chunk,
+                         .layers = options.losses ? config.layers : options.layers.back() + 1,
+                         .losses = options.losses,
+                         .observer = &recorder,
+                         .team = options.team};
+  const auto observed = [&] { return recorder.state(); };
+  Result<std::vector<float>> nll = run_layers(recording.model, pass, *file, observed, report);
+  if (!nll) return nll.error();
+  Result<void> written = write_trace(recording, tokenizer, *std::move(nll), recorder);
+  if (written) file->remove();
+  return written;
+}
+
+Result<void> record_by_token(const Recording& recording,
+                             const Tokenizer& tokenizer,
+                             const Progress& report) {
+  const RecordOptions& options = recording.options;
+  Result<Spool> spool = Spool::create(recording.path);
+  if (!spool) return spool.error();
+  Recorder recorder(recording.model.config, options.kv_heads, recording.info, *spool, 0);
+  const DecoderOptions decoding{.seed = options.cell->seed,
+                                .length = recording.tokens.size(),
+                                .marks = options.marks,
+                                .token_classes = options.token_classes,
+                                .observer = &recorder,
+                                .team = options.team};
+  Result<std::vector<float>> nll =
+      run_tokens(recording.model, recording.tokens, *options.cell, decoding, recorder, report);
+  if (!nll) return nll.error();
+  if (!options.losses) nll->clear();
+  return write_trace(recording, tokenizer, *std::move(nll), recorder);
 }
 
 }  // namespace
@@ -228,22 +199,12 @@ Result<void> record(const LanguageModel& model,
   }
   const Result<TraceInfo> info = plan_trace(model.config, tokens.size(), options);
   if (!info) return info.error();
-  Result<Spool> spool = Spool::create(path);
-  if (!spool) return spool.error();
-  Recorder recorder(model.config, options, *info, *std::move(spool));
-  const DecoderOptions decoding{.seed = options.cell->seed,
-                                .length = tokens.size(),
-                                .marks = options.marks,
-                                .token_classes = options.token_classes,
-                                .observer = &recorder,
-                                .team = options.team};
-  Result<std::vector<float>> nll = run(model, tokens, *options.cell, decoding, recorder, report);
-  if (!nll) return nll.error();
-  const Transcript transcript = transcript_of(tokenizer, tokens, *std::move(nll));
-  Result<TraceWriter> writer = TraceWriter::create(path, *info, tokens, transcript);
-  if (!writer) return writer.error();
-  if (auto copied = recorder.copy_to(*writer); !copied) return copied;
-  return writer->commit();
+  const Recording recording{model, tokens, options, *info, path};
+  if (runs_by_layer(options)) return record_by_layer(recording, tokenizer, report);
+  if (options.identity.empty()) return record_by_token(recording, tokenizer, report);
+  return usage_error(
+      "a recording of attention or under a policy cannot be resumed, because each token needs all "
+      "before it in every layer; expected no resume");
 }
 
 }  // namespace kv::model

@@ -1,6 +1,7 @@
 #include "kvcheck/model/run/spool.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,8 +22,20 @@ Result<Spool> Spool::create(const std::string& path) {
   return Spool(descriptor, path);
 }
 
+Result<Spool> Spool::open_named(const std::string& name) {
+  const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) return system_error("open", name);
+  Spool spool(descriptor, name);
+  spool.named_ = true;
+  // The system gives the lock back when the program ends, however that comes about.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return spool;
+  return Error{Error::Kind::busy, "another program uses '" + name + "'; expected it to be free"};
+}
+
 Spool::Spool(Spool&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      path_(std::move(other.path_)),
+      named_(other.named_) {}
 
 Spool::~Spool() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -55,6 +68,21 @@ Result<void> Spool::get(std::uint64_t at, std::span<float> values) const {
   }
   std::ranges::fill(bytes, std::byte{0});
   return {};
+}
+
+Result<void> Spool::sync() {
+  if (::fdatasync(descriptor_) == 0) return {};
+  return system_error("write the spool of", path_);
+}
+
+Result<void> Spool::clear() {
+  if (::ftruncate(descriptor_, 0) == 0) return {};
+  return system_error("empty the spool of", path_);
+}
+
+void Spool::remove() {
+  if (named_) ::unlink(path_.c_str());
+  named_ = false;
 }
 
 }  // namespace kv::model

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -10,11 +11,15 @@
 
 namespace kv::model {
 
-// A file without a name; the system removes it when the program ends, however that comes about.
 class Spool {
  public:
-  // Beside `path`, where there must be room for what is going to be `path` anyway.
+  // A file without a name; the system removes it when the program ends, however that comes about.
+  // It is beside `path`, where there must be room for what is going to be `path` anyway.
   static Result<Spool> create(const std::string& path);
+
+  // A file of that name, which remains until remove() is called: a new one, or one of an earlier
+  // program. Another program that has it open is an error of kind busy.
+  static Result<Spool> open_named(const std::string& name);
 
   Spool(Spool&& other) noexcept;
   Spool& operator=(Spool&&) = delete;
@@ -26,11 +31,21 @@ class Spool {
   Result<void> put(std::uint64_t at, std::span<const float> values);
   [[nodiscard]] Result<void> get(std::uint64_t at, std::span<float> values) const;
 
+  // Returns when what was put is on the disk.
+  Result<void> sync();
+
+  // Forgets all numbers.
+  Result<void> clear();
+
+  // Removes the name, if it has one; what was put can still be read.
+  void remove();
+
  private:
   Spool(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
 
   int descriptor_;
   std::string path_;
+  bool named_ = false;
 };
 
 }  // namespace kv::model

@@ -1,0 +1,90 @@
+#include "kvcheck/cli/evaluate/record_input.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <ostream>
+#include <string_view>
+#include <utility>
+
+#include "kvcheck/base/text/describe.h"
+#include "kvcheck/cli/replay/replay_plan.h"
+#include "kvcheck/cli/resume/run_inputs.h"
+#include "kvcheck/model/run/text_streams.h"
+
+namespace kv::cli {
+namespace {
+
+// What a user may not have meant.
+void say_notes(const Arguments& arguments,
+               const std::string& text,
+               std::size_t tokens,
+               Streams& streams) {
+  const auto asked = arguments.count("tokens", 0, ~std::uint64_t{0});
+  if (arguments.given("tokens") && asked && tokens < asked->value()) {
+    streams.err << "Note: the text has " << tokens << " tokens, fewer than --tokens "
+                << arguments.value("tokens") << ".\n";
+  }
+  const std::string word = arguments.value("split");
+  if (!word.empty() && text.find(word) == std::string::npos) {
+    streams.err << "Note: the text has no " << shown(word) << ", so --split cuts nothing.\n";
+  }
+}
+
+// What decides the numbers of a recording, besides the files and the tokens.
+std::string command_of(const Arguments& arguments, std::span<const Option> table) {
+  std::string command = "kvcheck record";
+  for (const Option& option : table) {
+    constexpr std::array<std::string_view, 6> others = {"model",   "text",  "output",
+                                                        "threads", "quiet", "resume"};
+    const bool decides = std::ranges::find(others, option.name) == others.end();
+    if (!decides || !arguments.given(option.name)) continue;
+    command += " --" + std::string(option.name) + " " + shell_word(arguments.value(option.name));
+  }
+  return command;
+}
+
+}  // namespace
+
+Result<std::vector<model::TokenId>> recorded_tokens(const Arguments& arguments,
+                                                    const OpenedModel& opened,
+                                                    Streams& streams) {
+  const Result<std::string> text = text_of_file(arguments);
+  if (!text) return text.error();
+  const auto tokens = arguments.count("tokens", 2, std::uint64_t{1} << 24);
+  if (!tokens) return tokens.error();
+  const auto skip = arguments.count("skip", 0, std::uint64_t{1} << 32);
+  if (!skip) return skip.error();
+  const auto before = begin_token(arguments, opened);
+  auto made = model::streams_of(*text, *opened.tokenizer,
+                                {.separator = arguments.value("split"),
+                                 .begin = before,
+                                 .mark = arguments.given("mark"),
+                                 .tokens = skip->value() + tokens->value()});
+  if (!made) return Error{made.error().kind, arguments.value("text") + ": " + made.error().message};
+  std::vector<model::TokenId> stream = std::move(made->front());
+  const auto begin = stream.begin() + (stream.front() == before ? 1 : 0);
+  if (static_cast<std::size_t>(stream.end() - begin) < skip->value() + 2) {
+    return usage_error("--skip " + arguments.value("skip") + " leaves too little of " +
+                       arguments.value("text") + ", which has " +
+                       std::to_string(stream.end() - begin) +
+                       " tokens; expected at least 2 after the skipped ones");
+  }
+  stream.erase(begin, begin + static_cast<std::ptrdiff_t>(skip->value()));
+  if (!arguments.given("quiet")) say_notes(arguments, *text, stream.size(), streams);
+  return stream;
+}
+
+Result<std::string> identity_of(const Arguments& arguments,
+                                std::span<const Option> table,
+                                std::span<const model::TokenId> tokens) {
+  auto items = items_of_path("model", arguments.value("model"));
+  if (!items) return items.error();
+  items->push_back(
+      input_item("tokens", "of the text", XXH3_64bits(tokens.data(), tokens.size_bytes())));
+  return identity_of_run(command_of(arguments, table), *items);
+}
+
+}  // namespace kv::cli
