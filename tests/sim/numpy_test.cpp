@@ -79,5 +79,26 @@ TEST(NumPy, AgreesOnWhatACompressedPromptKeeps) {
   std::filesystem::remove(stored);
 }
 
+// A sample of a quarter of the queries: estimates and the widths of their intervals.
+TEST(NumPy, AgreesOnWhatASampleOfQueriesSays) {
+  const std::string python = find_python();
+  if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+  const std::string whole = (source_dir / "traces/data/tinystories-2m.qkv.safetensors").string();
+  const std::string sample = results_path("sample.safetensors");
+  const std::string lines = results_path("sample.jsonl");
+  ASSERT_EQ(run(program.string() + " trace slice " + whole + " -o " + sample +
+                " --queries 16/64 --seed 5 > /dev/null"),
+            0);
+  ASSERT_EQ(run(program.string() + " replay " + sample +
+                " --policy streaming:sinks=4,recent=60 --policy window:recent=64"
+                " --policy streaming:sinks=2,recent=30 --quiet --json " +
+                lines + " > /dev/null"),
+            0);
+  const std::string script = (source_dir / "tests/sim/sampled_reference.py").string();
+  EXPECT_EQ(run(python + " " + script + " " + sample + " " + lines), 0);
+  std::filesystem::remove(sample);
+  std::filesystem::remove(lines);
+}
+
 }  // namespace
 }  // namespace kv
