@@ -71,7 +71,11 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
   if (Result<void> there = check_grid(spec, grid_of(info)); !there) {
     return usage_error("'" + spec.label() + "' on '" + info.name + "': " + there.error().message);
   }
-  if (const Result<Spec> sized = resolved_for(info, spec); !sized) return sized.error();
+  const Result<Spec> sized = resolved_for(info, spec);
+  if (!sized) return sized.error();
+  if (Result<void> there = check_grid(*sized, grid_of(info)); !there) {
+    return usage_error("'" + spec.label() + "' on '" + info.name + "': " + there.error().message);
+  }
   if (needs.token_classes && trace.transcript().text_ends.empty()) {
     return usage_error("'" + spec.label() + "' looks at the words that tokens are, but '" +
                        info.name + "' has no text; record it with 'text' and 'text_ends'");

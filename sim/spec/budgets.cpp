@@ -171,7 +171,15 @@ Result<void> check_grid(const Spec& spec, const HeadGrid& grid) {
                        " kv-heads; expected 0.0 to " + std::to_string(grid.layers - 1) + "." +
                        std::to_string(grid.kv_heads - 1));
   }
-  return {};
+  // A unit without any row would have no budget, and keep everything.
+  const bool known = spec.budgets.law == Budgets::Law::pyramid && spec.budget > 0;
+  if (!known || spec.sinks + spec.recent > 0) return {};
+  const auto shares = pyramid(spec.middle(), spec.budgets.beta, grid.layers);
+  if (std::ranges::find(shares, 0U) == shares.end()) return {};
+  return usage_error("budgets=" + spec.budgets.text() + " leaves some of " +
+                     std::to_string(grid.layers) + " layers no row of a budget of " +
+                     std::to_string(spec.budget) +
+                     " without sinks and recent tokens; expected a larger budget");
 }
 
 std::vector<std::uint32_t> pyramid(std::uint32_t total, std::uint32_t beta, std::size_t layers) {

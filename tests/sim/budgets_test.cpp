@@ -150,5 +150,14 @@ TEST(Budgets, NameHeadsThatAreThere) {
               HasSubstr("there are 2 layers of 3 kv-heads; expected 0.0 to 1.2"));
 }
 
+TEST(Budgets, OfAPyramidLeaveEveryLayerARow) {
+  const Spec tight = parse_spec("h2o:sinks=0,recent=0,budget=1;budgets=pyramid:20").value();
+  EXPECT_THAT(check_grid(tight, {4, 2}).error().message,
+              HasSubstr("leaves some of 4 layers no row"));
+  EXPECT_TRUE(check_grid(tight, {1, 2}));
+  const Spec kept = parse_spec("h2o:sinks=1,recent=0,budget=2;budgets=pyramid:20").value();
+  EXPECT_TRUE(check_grid(kept, {4, 2}));
+}
+
 }  // namespace
 }  // namespace kv
