@@ -64,9 +64,11 @@ set(KVCHECK_PUBLIC_HEADERS
   properties/token.h
   properties/verdict.h
   properties/battery/battery.h
+  properties/cases/tensor_format.h
   properties/conformance/conformance.h
   properties/conformance/conformance_gtest.h
   properties/conformance/conformance_rapidcheck.h
+  properties/conformance/tensor_cache.h
   properties/mutants/mutants.h
   properties/output/result_writers.h
   properties/remote/child_process.h

@@ -33,9 +33,13 @@ enum {
   KVP_RAW_KEYS = 16u    /* wants keys that are not rotated yet (position 0) */
 };
 
-/* Floats of one row. Rows are tags: hand them back as they are, or rotated. */
+/* Floats of one row, unless the plugin names its own sizes. Rows are tags: hand them back as they
+ * are, or rotated. */
 #define KVP_KEY_SIZE 24u
 #define KVP_VALUE_SIZE 12u
+
+/* Types of the numbers of rows. */
+enum { KVP_F32 = 0, KVP_F16 = 1, KVP_BF16 = 2 };
 
 typedef struct kvp_setup {
   uint64_t size;
@@ -127,6 +131,11 @@ typedef struct kvp_plugin {
 
   /* Words for the last KVP_REFUSED or KVP_FAILED; cache is NULL after a failed create. */
   const char* (*why)(void* cache);
+
+  /* With KVP_ROWS, what the plugin's rows are: numbers in a key (even, at least 16; 0:
+   * KVP_KEY_SIZE and KVP_VALUE_SIZE floats), in a value (0: as many), and their type. All pointers
+   * to keys and values then point to numbers of that type. */
+  uint32_t head_dim, value_dim, dtype;
 } kvp_plugin;
 
 uint32_t kvp_abi_version(void); /* KVP_ABI_VERSION, as the plugin was compiled */

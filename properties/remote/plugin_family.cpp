@@ -2,10 +2,14 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
+#include <cstddef>
+#include <cstring>
 
 #include "kvcheck/properties/cases/requested_sizes.h"
 #include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/remote/plugin_rows.h"
 #include "kvcheck/properties/remote/plugin_subject.h"
 #include "kvcheck/properties/remote/serve.h"
 
@@ -43,19 +47,27 @@ class PluginFamily final : public Family {
   [[nodiscard]] Setup requested() const override { return first_accepted(*this); }
 
  private:
-  const kvp_plugin& plugin_;  // never unloaded
+  kvp_plugin plugin_;  // its library is never unloaded
 };
 
 Error bad_plugin(const std::filesystem::path& library, const std::string& what) {
   return malformed(library.string() + ": " + what);
 }
 
+// Fields that an older header did not have are 0.
+kvp_plugin as_we_know_it(const kvp_plugin& plugin) {
+  kvp_plugin known{};
+  std::memcpy(&known, &plugin, std::min<std::size_t>(plugin.size, sizeof known));
+  return known;
+}
+
 // What a plugin must have.
 Result<void> complete(const kvp_plugin* plugin, const std::filesystem::path& library) {
   if (plugin == nullptr) return bad_plugin(library, "kvp_get_plugin gave no plugin");
-  if (plugin->size < sizeof(kvp_plugin)) {
+  constexpr std::size_t first_size = offsetof(kvp_plugin, head_dim);
+  if (plugin->size < first_size) {
     return bad_plugin(library, "kvp_plugin.size is " + std::to_string(plugin->size) +
-                                   "; version 1 has " + std::to_string(sizeof(kvp_plugin)));
+                                   "; version 1 has at least " + std::to_string(first_size));
   }
   const auto lacks = [&](const char* name) {
     return bad_plugin(library, "kvp_plugin." + std::string(name) + " is null");
@@ -66,6 +78,9 @@ Result<void> complete(const kvp_plugin* plugin, const std::filesystem::path& lib
   if (plugin->destroy == nullptr) return lacks("destroy");
   if (plugin->feed == nullptr) return lacks("feed");
   if (plugin->look == nullptr) return lacks("look");
+  if (const std::string wrong = wrong_rows(as_we_know_it(*plugin)); !wrong.empty()) {
+    return bad_plugin(library, "kvp_plugin: " + wrong);
+  }
   return {};
 }
 
@@ -94,7 +109,7 @@ Result<std::unique_ptr<Family>> load_plugin(const std::filesystem::path& library
   }
   const kvp_plugin* plugin = get();
   if (const auto whole = complete(plugin, library); !whole) return whole.error();
-  return std::make_unique<PluginFamily>(*plugin);
+  return std::make_unique<PluginFamily>(as_we_know_it(*plugin));
 }
 
 Result<std::unique_ptr<Family>> make_plugin_family(const std::filesystem::path& library,

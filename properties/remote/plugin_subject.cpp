@@ -43,7 +43,8 @@ class PluginSubject final : public Subject {
         heads_(heads),
         host_(std::move(host)),
         cache_(cache),
-        fed_(std::move(fed)) {}
+        fed_(std::move(fed)),
+        rows_(tensor_rows(plugin)) {}
 
   ~PluginSubject() override { plugin_.destroy(cache_); }
 
@@ -51,13 +52,13 @@ class PluginSubject final : public Subject {
   PluginSubject& operator=(const PluginSubject&) = delete;
 
   Answer<Facts> feed(const Feed& feed) override {
-    given_ = give(plugin_, heads_.setup, fed_, feed);
+    given_ = give(plugin_, rows_, heads_.setup, fed_, feed);
     const kvp_feed reported{.size = sizeof(kvp_feed),
                             .tokens = feed.tokens.size(),
                             .position = fed_.size(),
                             .ids = given_.ids.data(),
-                            .keys = has(KVP_ROWS) ? given_.keys.data() : nullptr,
-                            .values = has(KVP_ROWS) ? given_.values.data() : nullptr,
+                            .keys = has(KVP_ROWS) ? pointer_to(given_.keys) : nullptr,
+                            .values = has(KVP_ROWS) ? pointer_to(given_.values) : nullptr,
                             .logits = has(KVP_LOGITS) ? given_.logits.data() : nullptr,
                             .logit_width = fed_.size() + feed.tokens.size()};
     Units units(*this);
@@ -170,10 +171,15 @@ class PluginSubject final : public Subject {
     return Done{};
   }
 
+  // The interface has one type for numbers of all types (plugin.h).
+  static const float* pointer_to(const std::vector<std::byte>& numbers) {
+    return reinterpret_cast<const float*>(numbers.data());
+  }
+
   [[nodiscard]] Facts facts(const Units& units, std::size_t queries) const {
     Facts reported;
     for (std::size_t i = 0; i < units.reported.size(); ++i) {
-      reported.units.push_back(unit_facts(plugin_, units.reported[i], queries));
+      reported.units.push_back(unit_facts(plugin_, rows_, units.reported[i], queries));
     }
     return reported;
   }
@@ -183,6 +189,7 @@ class PluginSubject final : public Subject {
   std::shared_ptr<HostDraws> host_;
   void* cache_;
   std::vector<Token> fed_;
+  std::optional<TensorRows> rows_;
   Given given_;
 };
 

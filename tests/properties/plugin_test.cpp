@@ -107,6 +107,33 @@ TEST_F(Plugin, WhatIsNoPluginIsAnError) {
               HasSubstr("cannot load the plugin"));
 }
 
+// Rows of 64 numbers of 16 bits, of one size for keys and values.
+TEST_F(Plugin, ATensorCacheInHalfPrecisionIsReadWithoutPadding) {
+  const std::string right = built("examples/tensors/sink_rows.c", "");
+  const auto holds = test::run({"check", "--plugin", right, "--no-strict"});
+  EXPECT_EQ(holds.status, 0) << holds.out << holds.err;
+  for (const auto& [flag, law] :
+       {std::pair{"-DVALUES_BEHIND", "row.pairing"}, std::pair{"-DONE_HEAD", "row.place"}}) {
+    const std::string wrong = built("examples/tensors/sink_rows.c", flag);
+    const auto found = test::run({"check", "--plugin", wrong, "--filter", law});
+    EXPECT_EQ(found.status, 1) << flag << found.out << found.err;
+  }
+}
+
+TEST_F(Plugin, FieldsBehindTheSizeOfAnOlderHeaderAreNotRead) {
+  const auto family = make_plugin_family(wrong("-DOLDER_HEADER"));
+  EXPECT_TRUE(family) << family.error().message;
+}
+
+TEST_F(Plugin, WrongSizesAndTypesOfRowsAreASentence) {
+  EXPECT_THAT(make_plugin_family(wrong("-DHEAD_DIM=15 -DDTYPE=KVP_F32")).error().message,
+              HasSubstr("head_dim is 15; expected an even number of at least 16"));
+  EXPECT_THAT(make_plugin_family(wrong("-DHEAD_DIM=64 -DDTYPE=7")).error().message,
+              HasSubstr("dtype is 7; expected KVP_F32 (0), KVP_F16 (1) or KVP_BF16 (2)"));
+  EXPECT_THAT(make_plugin_family(wrong("-DHEAD_DIM=0 -DDTYPE=KVP_F16")).error().message,
+              HasSubstr("head_dim is 0"));
+}
+
 TEST_F(Plugin, CheckTakesOne) {
   const std::string library = built("examples/c_plugin/sink_window.c", "-DBROKEN");
   const auto ran =

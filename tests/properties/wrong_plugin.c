@@ -1,4 +1,5 @@
 /* A plugin by ids that keeps everything, refuses and misbehaves as -D says. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,8 +79,21 @@ static const char* why(void* cache) {
 }
 
 static const kvp_plugin plugin = {
+#ifdef OLDER_HEADER
+    .size = offsetof(kvp_plugin, head_dim),
+    .head_dim = 15,
+#else
     .size = sizeof(kvp_plugin),
+#endif
+#ifdef OLDER_HEADER
+    .flags = KVP_ROWS,
+#elif defined HEAD_DIM
+    .flags = KVP_ROWS,
+    .head_dim = HEAD_DIM,
+    .dtype = DTYPE,
+#else
     .flags = KVP_DRAWS,
+#endif
     .name = "wrong",
     .contract = contract,
     .create = create,
