@@ -15,7 +15,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 10> table = {{
+constexpr std::array<Option, 11> table = {{
     {.name = "runs",
      .value = "N",
      .default_value = "1",
@@ -24,6 +24,8 @@ constexpr std::array<Option, 10> table = {{
      .value = "NAME",
      .help = "only this mutant or correct subject",
      .list = true},
+    {.name = "correct-only",
+     .help = "no mutants: a search for findings on correct subjects, with fresh seeds"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the first seed"},
     {.name = "workers", .value = "N", .help = "processes at once [one a core]"},
     {.name = "json",
@@ -59,6 +61,7 @@ constexpr std::string_view help =
     "  kvcheck selftest\n"
     "  kvcheck selftest --plot docs\n"
     "  kvcheck selftest --runs 20 --json matrix.json\n"
+    "  kvcheck selftest --correct-only --runs 200 --seed 500000\n"
     "  kvcheck selftest --filter physical-length-as-count\n";
 
 struct Outputs {
@@ -122,6 +125,7 @@ Result<Outcome> selftest_of(properties::SelftestOptions options,
   if (!arguments) return arguments.error();
   if (auto none = arguments->expect_operands("word", 0, 0); !none) return none.error();
   options.filter = arguments->values("filter");
+  if (arguments->given("correct-only")) options.mutants = {};
   options.clock = OwnTime();
   const auto seed = arguments->count("seed", 0, ~std::uint64_t{0});
   if (!seed) return seed.error();

@@ -208,7 +208,8 @@ Result<SelftestResult> run_selftest(const SelftestOptions& options) {
   const SharedMemory memory(sizeof(Slot) * std::max<std::size_t>(1, jobs->size()));
   auto* const slots = static_cast<Slot*>(memory.data());
   if (const auto done = run_jobs(*jobs, options, slots); !done) return done.error();
-  SelftestResult results{.seed = options.seed, .whole = options.filter.empty()};
+  SelftestResult results{.seed = options.seed,
+                         .whole = options.filter.empty() && !options.mutants.empty()};
   for (std::size_t i = 0; i < jobs->size(); ++i) read_slot((*jobs)[i], slots[i], results);
   results.right_subjects = results.right_batteries / options.right_runs;
   if (results.whole) find_idle(results);

@@ -53,7 +53,7 @@ struct SelftestOptions {
 
 struct SelftestResult {
   std::uint64_t seed = 0;
-  bool whole = false;                   // nothing was filtered
+  bool whole = false;                   // mutants were tried, and nothing was filtered
   std::vector<Kill> kills{};            // one per mutant tried
   std::vector<const Law*> idle_laws{};  // that killed nothing; of a run without filter only
   std::vector<Accusation> accusations{};

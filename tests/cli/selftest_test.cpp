@@ -29,6 +29,15 @@ TEST(SelftestCommand, PassesAndTellsWhichLawsKill) {
   EXPECT_EQ(ran.err, "");
 }
 
+TEST(SelftestCommand, TriesCorrectSubjectsAloneWhereThatIsAsked) {
+  const Ran ran = run({"selftest", "--correct-only", "--filter", "plain-streaming", "--runs", "2"});
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("0 mutants, "));
+  EXPECT_THAT(ran.out, HasSubstr("2 batteries of 1 right subjects, 0 accusations\npassed\n"));
+  const Ran mutant = run({"selftest", "--correct-only", "--filter", "no-lower-bound-in-chunks"});
+  EXPECT_EQ(mutant.status, 2) << "there are no mutants to name";
+}
+
 TEST(SelftestCommand, WritesJsonCsvAndMarkdown) {
   const TemporaryFolder folder;
   const Ran ran = run(small_with(
