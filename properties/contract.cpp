@@ -1,6 +1,8 @@
 #include "kvcheck/properties/contract.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 #include "kvcheck/policies/policy.h"
@@ -67,6 +69,42 @@ void declare_budgets(const Spec& spec, const HeadGrid& grid, Contract& contract)
   if (!contract.uneven()) return;
   for (const std::string_view claim : {"uniform", "age-geometric"}) {
     contract.claims.erase(std::string(claim));
+  }
+}
+
+// The claims are about caches that go on evicting, and tell a stream's age or its chunks apart only
+// as far as no prompt does.
+void declare_phases(const Spec& spec, Contract& contract) {
+  const Phases& phases = spec.phases;
+  if (phases.compress == Phases::Compress::always) return;
+  contract.ratio = phases.ratio;
+  const auto disclaim = [&](std::initializer_list<std::string_view> claims) {
+    for (const std::string_view claim : claims) contract.claims.erase(std::string(claim));
+  };
+  if (phases.compress == Phases::Compress::never) {
+    contract.budget = contract.mean_budget = contract.largest_budget = 0;
+    contract.budgets.clear();
+    contract.sinks = contract.recent = 0;
+    contract.timing = Timing::attend_then_trim;
+    contract.random = contract.keeps_fewer = contract.wants_attention = false;
+    contract.may_evict_newest = contract.pinned_first_page = contract.masks_evicted = false;
+    contract.claims = {"deterministic"};
+    return;
+  }
+  contract.compress =
+      phases.then == Phases::Then::grow ? Compress::prompt_grow : Compress::prompt_hold;
+  if (phases.ratio > 0) disclaim({"uniform", "age-geometric", "chunk-invariant"});
+  // What a unit's part of the share is, only the spec knows.
+  if (phases.ratio > 0 && spec.budgets.law != Budgets::Law::equal) {
+    contract.largest_budget = any_depth;
+    contract.budgets.clear();
+  }
+  if (contract.grows()) {
+    disclaim({"uniform", "age-geometric", "chunk-invariant", "constant-size", "admits-newcomers"});
+    contract.timing = Timing::attend_then_trim;
+  } else if (phases.then == Phases::Then::every && phases.period > 1) {
+    contract.timing = Timing::lazy;
+    contract.slack = phases.period - 1;
   }
 }
 
@@ -161,6 +199,29 @@ Contract Contract::of_unit(std::size_t index) const {
   return own;
 }
 
+Contract Contract::at(const Fed& fed) const {
+  Contract own = *this;
+  own.ratio = 0;
+  own.compress = Compress::always;
+  if (compress == Compress::always || budget == 0) return own;
+  const std::uint64_t after = fed.tokens - std::min(fed.tokens, fed.prompt);
+  // The first trim is to the budget, and there is none before it.
+  if (after == 0 || grows()) own.timing = Timing::attend_then_trim;
+  // A window may follow the share, and the wider it is the less remains beside a wide chunk.
+  if (ratio > 0 && timing == Timing::trim_then_attend) own.claims.erase("constant-size");
+  const auto limit = [&](std::uint32_t tokens) {
+    const std::uint64_t share = std::max<std::uint64_t>(tokens, fed.prompt * ratio / 1000);
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(share + (grows() ? after : 0), any_depth - 1));
+  };
+  // Which part of the share is a unit's own is not known where units differ.
+  const bool parts = ratio > 0 && uneven();
+  if (!parts) own.budget = limit(budget);
+  if (shares_budget()) own.mean_budget = limit(mean_budget);
+  if (uneven() && largest_budget != any_depth) own.largest_budget = limit(largest_budget);
+  return own;
+}
+
 Contract contract_of(const Spec& spec, const HeadGrid& grid) {
   Contract contract;
   contract.name = spec.label();
@@ -184,6 +245,7 @@ Contract contract_of(const Spec& spec, const HeadGrid& grid) {
   contract.rollback = 0;
   declare_options(spec, contract);
   declare_budgets(spec, grid, contract);
+  declare_phases(spec, contract);
   contract.reference = spec.canonical();
   return contract;
 }

@@ -35,6 +35,23 @@ constexpr bool has_tiers(Precision precision) {
 
 inline constexpr std::uint32_t any_depth = 0xffffffff;
 
+// When the cache compresses. What is fed to an empty cache in one call is its prompt: then nothing
+// is evicted before the end of that call, and its queries see all of it up to themselves.
+enum class Compress {
+  always,       // whenever more is stored than the timing allows
+  prompt_grow,  // at the end of the prompt, to the budget; every token after it is kept
+  prompt_hold,  // at the end of the prompt, to the budget, and always after it
+};
+
+// "always", "prompt+grow", "prompt+hold".
+std::string_view name_of(Compress compress);
+
+// Where a stream stands: what the bounds of a contract may depend on.
+struct Fed {
+  std::uint64_t tokens = 0;  // that count
+  std::uint64_t prompt = 0;  // of them, those of the first call
+};
+
 // For one Setup: the sizes are those that the subject uses for the sizes that the setup requests.
 struct Contract {
   std::string name;
@@ -53,6 +70,11 @@ struct Contract {
   // is not 0, and largest_budget the largest. Empty: they are not said one by one.
   std::vector<std::uint32_t> budgets{};
   bool windows = false;  // each unit keeps sinks and the newest tokens alone, whatever its budget
+
+  // With a ratio, the budget is so many thousandths of the prompt, rounded down, but at least
+  // `budget`; where units share, the same of mean_budget. 0: the budget is in tokens.
+  std::uint32_t ratio = 0;
+  Compress compress = Compress::always;
 
   // What is declared. The defaults are the strictest.
   Timing timing = Timing::attend_then_trim;    // no more than the budget stored after a call
@@ -118,6 +140,13 @@ struct Contract {
   // What is declared of one unit, as a contract in which all units are equal. `index` counts as in
   // `budgets`, in which there must be one.
   [[nodiscard]] Contract of_unit(std::size_t index) const;
+
+  // What is declared of a stream that stands there, as a contract without prompts: the budget is
+  // in tokens, and after prompt_grow it has grown by the tokens after the prompt.
+  [[nodiscard]] Contract at(const Fed& fed) const;
+
+  // Whether nothing is evicted after the prompt.
+  [[nodiscard]] bool grows() const { return compress == Compress::prompt_grow; }
 
   // Whether queries of that layer attend to selected pages instead of to all stored rows.
   [[nodiscard]] bool selects_in(std::uint32_t layer) const {

@@ -1,7 +1,9 @@
+#include <array>
 #include <utility>
 
 #include "kvcheck/policies/claims.h"
 #include "kvcheck/properties/contract.h"
+#include "kvcheck/sim/spec/phases.h"
 
 namespace kv::properties {
 namespace {
@@ -80,6 +82,17 @@ void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
                     ": the units of a layer keep so many rows on average, and what one keeps "
                     "depends on the others");
   }
+  if (contract.compress != Compress::always) {
+    lines.push_back("compress=" + std::string(name_of(contract.compress)) +
+                    ": what an empty cache takes in one call is a prompt, which is stored whole "
+                    "until its end; after it " +
+                    (contract.grows() ? "every token is kept" : "the budget is held"));
+  }
+  if (contract.ratio > 0) {
+    lines.push_back("ratio=" + ratio_text(contract.ratio) +
+                    ": this share of the prompt is the budget, if it is more than " +
+                    rows(contract.shares_budget() ? contract.mean_budget : contract.budget));
+  }
   if (contract.page > 1) {
     lines.push_back("page=" + std::to_string(contract.page) +
                     ": rows come and go in pages, so that up to one page more is stored; what a "
@@ -121,6 +134,11 @@ struct Relaxations {
 };
 
 }  // namespace
+
+std::string_view name_of(Compress compress) {
+  constexpr std::array<std::string_view, 3> words = {"always", "prompt+grow", "prompt+hold"};
+  return words[static_cast<std::size_t>(compress)];
+}
 
 std::vector<std::string> deviations(const Contract& contract) {
   std::vector<std::string> lines;

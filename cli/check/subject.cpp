@@ -63,7 +63,6 @@ Result<NamedSubject> subject_of(const Arguments& arguments, double seconds) {
   }
   const auto spec = parse_spec(operand);
   if (!spec) return spec.error();
-  if (spec->phases.compress != Phases::Compress::always) return no_phases(*spec, "check");
   return NamedSubject{properties::make_spec_family(*spec),
                       "kvcheck check " + shell_quoted(operand)};
 }

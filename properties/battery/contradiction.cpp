@@ -1,6 +1,38 @@
 #include "kvcheck/properties/battery/contradiction.h"
 
 namespace kv::properties {
+namespace {
+
+std::string prompt_contradiction(const Contract& contract) {
+  if (contract.compress == Compress::always) {
+    if (contract.ratio == 0) return {};
+    return "declares a ratio and compress=always; a share of a prompt needs a prompt, as in "
+           "compress=prompt+hold";
+  }
+  const std::string compress = "declares compress=" + std::string(name_of(contract.compress));
+  if (contract.budget == 0) {
+    return compress + " and no budget; a prompt is compressed to a budget";
+  }
+  if (contract.visibility != Visibility::causal) {
+    return compress + " and another visibility than causal; the queries of a prompt see all of it";
+  }
+  if (contract.evicts_ahead) {
+    return compress + " and evicts-ahead; a prompt is compressed to the whole budget";
+  }
+  if (contract.grows() && contract.timing != Timing::attend_then_trim) {
+    return compress +
+           " and another timing than attend-then-trim; nothing is trimmed after the "
+           "prompt";
+  }
+  if (contract.grows() && contract.claims_to_be("constant-size")) {
+    return compress +
+           " and claims constant-size; a cache that keeps every token after the prompt "
+           "grows";
+  }
+  return {};
+}
+
+}  // namespace
 
 std::string contradiction_in(const Contract& contract) {
   if (contract.keeps_fewer && contract.claims_to_be("constant-size")) {
@@ -32,7 +64,7 @@ std::string contradiction_in(const Contract& contract) {
     return "declares mean-budget and a budget for each unit; units that share have none of their "
            "own";
   }
-  return {};
+  return prompt_contradiction(contract);
 }
 
 }  // namespace kv::properties

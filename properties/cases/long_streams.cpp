@@ -28,6 +28,8 @@ class Chunks {
     }
   }
 
+  [[nodiscard]] bool has_prompt() const { return contract_.compress != Compress::always; }
+
   std::vector<std::uint32_t> all;
   std::uint32_t fed = 0;
 
@@ -35,9 +37,9 @@ class Chunks {
   const Contract& contract_;
 };
 
-// A short prompt, and then token by token.
+// A prompt, and then token by token. It is short unless prompts are what is compressed.
 void decode(Drawer& draw, std::uint32_t tokens, Chunks& chunks) {
-  chunks.take(1 + draw.below(8), tokens);
+  chunks.take(chunks.has_prompt() ? tokens / 2 : 1 + draw.below(8), tokens);
   chunks.take(tokens - std::min(tokens, chunks.fed), 1);
 }
 

@@ -18,7 +18,9 @@ struct Edges {
         budget(contract.budget),
         slack(contract.timing == Timing::lazy && contract.budget > 0 ? contract.slack : 0),
         longest(contract.longest_chunk),
-        longest_first(contract.longest_after(0)) {
+        longest_first(contract.longest_after(0)),
+        has_prompt(contract.compress != Compress::always),
+        for_a_row(contract.ratio > 0 ? (1000 + contract.ratio - 1) / contract.ratio : 1) {
     if (contract.visibility != Visibility::top_pages) return;
     recent = contract.top_pages.page;
     budget = contract.top_pages.attended;
@@ -43,6 +45,15 @@ struct Edges {
     return legal(draw.pick(sizes), true);
   }
 
+  // A prompt: mostly longer than what is kept of it, at the lengths at which a share grows.
+  std::uint32_t prompt(Drawer& draw) const {
+    if (draw.chance(1, 4)) return first(draw);
+    const std::uint32_t kept = for_a_row * budget;
+    return legal(draw.pick(std::vector<std::uint32_t>{budget + 1, kept + 1, kept + for_a_row,
+                                                      kept + 2 * for_a_row + 1, 2 * kept + 1}),
+                 true);
+  }
+
   // The same, and no longer than any call may be.
   std::uint32_t chunk(Drawer& draw) const { return legal(first(draw)); }
 
@@ -50,7 +61,7 @@ struct Edges {
   // cases.
   std::uint32_t stream(Drawer& draw) const {
     if (budget == 0) return 1 + draw.below(12);
-    const std::uint32_t enough = std::max(2 * budget, budget + slack) + 1;
+    const std::uint32_t enough = std::max(2 * budget * for_a_row, budget + slack) + 1;
     if (budget > 256) return enough + draw.below(8);
     const std::uint32_t which = draw.below(16);
     if (which == 0) {
@@ -75,6 +86,8 @@ struct Edges {
   std::uint32_t slack;  // rows beyond the budget that may stay
   std::uint32_t longest;
   std::uint32_t longest_first;
+  bool has_prompt;
+  std::uint32_t for_a_row;  // tokens of a prompt for each row of the budget
 };
 
 // The chunks of a stream of `tokens` tokens.
@@ -91,6 +104,7 @@ std::vector<std::uint32_t> draw_chunks(Drawer& draw, const Edges& edges, std::ui
   constexpr std::uint32_t most_single = 64;
   if (way == 0 && tokens > most_single) take(tokens - most_single / 2);
   if (way == 1) take(tokens);
+  if (edges.has_prompt) take(edges.prompt(draw));
   if (way == 2 || way == 3) take(edges.first(draw));
   const std::uint32_t constant = way == 4 ? edges.chunk(draw) : 1;
   constexpr std::size_t most_calls = 80;

@@ -94,6 +94,12 @@ std::vector<Mutant> wrong_sizes() {
       lie("misdeclares-mean_budget", "heads share one row a head less than is declared",
           {.policy = "h2o", .visibility = Visibility::causal, .shares = true},
           [](Contract& c) { ++c.mean_budget; }),
+      lie("misdeclares-ratio", "a larger share of the prompt is declared than is kept",
+          {.policy = "h2o",
+           .visibility = Visibility::causal,
+           .compress = Compress::prompt_hold,
+           .ratio = 500},
+          [](Contract& c) { c.ratio = 600; }),
       lie("misdeclares-timing", "a lazy cache declares to trim after every call",
           {.timing = Timing::lazy, .slack = 4},
           [](Contract& c) { c.timing = Timing::attend_then_trim; }),
@@ -122,6 +128,12 @@ std::vector<Mutant> wrong_words() {
       lie("misdeclares-visibility", "what is seen inside a chunk is declared a window",
           {.visibility = Visibility::causal},
           [](Contract& c) { c.visibility = Visibility::window; }),
+      lie("misdeclares-compress", "a budget that is held after the prompt is said to grow",
+          {.policy = "h2o", .visibility = Visibility::causal, .compress = Compress::prompt_hold},
+          [](Contract& c) {
+            c.compress = Compress::prompt_grow;
+            c.claims.erase("constant-size");
+          }),
       lie("misdeclares-positions", "ranks are declared absolute positions",
           {.positions = PositionMode::in_cache},
           [](Contract& c) { c.positions = PositionMode::absolute; }),

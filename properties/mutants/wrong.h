@@ -126,5 +126,6 @@ std::vector<Mutant> sharing_mutants();
 std::vector<Mutant> declared_mutants();
 std::vector<Mutant> place_mutants();
 std::vector<Mutant> prompt_mutants();
+std::vector<Mutant> compression_mutants();
 
 }  // namespace kv::properties

@@ -15,6 +15,7 @@ void CacheSteps::use(const Spec& spec) {
 }
 
 void CacheSteps::feed_units(std::span<CacheUnit> units, std::span<const Token> tokens) {
+  is_prompt_ = units.front().fed < spec().phases.first_trim;
   for (CacheUnit& unit : units) make_room(unit, tokens.size());
   if (shares_budget()) deal(units);
   for (CacheUnit& unit : units) {
@@ -27,7 +28,8 @@ void CacheSteps::feed_units(std::span<CacheUnit> units, std::span<const Token> t
     if (shares_budget()) deal(units);
     for (CacheUnit& unit : units) attend(unit, tokens, query);
   }
-  trims_ = !trims_first() && is_over_budget(units);
+  const bool may_trim = is_prompt_ ? units.front().fed >= spec().phases.first_trim : !grows();
+  trims_ = !trims_first() && may_trim && is_over_budget(units);
   for (CacheUnit& unit : units) after_chunk(unit);
   if (!shares_budget() || !trims_) return;
   deal(units);
@@ -74,6 +76,15 @@ void CacheSteps::observe(CacheUnit& unit, const Rows& visible, std::span<const f
   rule_for(unit).observe(paid, draws_for(unit));
 }
 
+namespace {
+
+std::size_t slack_of(const Spec& spec) {
+  if (spec.phases.then == Phases::Then::every) return spec.phases.period - 1;
+  return spec.timing == Timing::lazy ? spec.slack : 0;
+}
+
+}  // namespace
+
 // Rows that are masked for good count against no budget.
 bool CacheSteps::is_over_budget(std::span<const CacheUnit> units) {
   std::size_t stored = 0;
@@ -81,7 +92,7 @@ bool CacheSteps::is_over_budget(std::span<const CacheUnit> units) {
     stored += unit.rows.size();
     stored -= static_cast<std::size_t>(std::ranges::count(unit.rows, true, &StoredRow::masked));
   }
-  const std::size_t slack = spec().timing == Timing::lazy ? spec().slack : 0;
+  const std::size_t slack = is_prompt_ ? 0 : slack_of(spec());
   return spec().bounded() && stored > units.size() * (spec().budget + slack);
 }
 
@@ -115,8 +126,22 @@ bool CacheSteps::shares_budget() const {
   return spec().budgets.shared();
 }
 
+bool CacheSteps::grows() const {
+  return spec().phases.marked() && spec().phases.then == Phases::Then::grow;
+}
+
 bool CacheSteps::trims_first() const {
-  return spec().timing == Timing::trim_then_attend;
+  return spec().timing == Timing::trim_then_attend && !is_prompt_ && !grows();
+}
+
+Spec for_prompt(const Spec& spec, std::uint64_t prompt) {
+  Spec own = spec;
+  if (!spec.phases.marked()) return own;
+  own.phases.first_trim = prompt;
+  const std::uint64_t share = prompt * spec.phases.ratio / 1000;
+  own.budget = std::max(spec.budget, static_cast<std::uint32_t>(share));
+  if (spec.phases.recent_follows) own.recent = own.budget - own.sinks;
+  return own;
 }
 
 StoredRow* CacheSteps::find(CacheUnit& unit, std::uint64_t position) {

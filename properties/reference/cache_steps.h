@@ -21,6 +21,10 @@ struct Spec;
 
 namespace kv::properties {
 
+// The spec as it is for a stream whose first call feeds `prompt` tokens: when it trims first, and
+// to what. With a ratio, spec.budget is the least budget.
+Spec for_prompt(const Spec& spec, std::uint64_t prompt);
+
 class CacheSteps {
  public:
   using Rows = std::vector<std::size_t>;  // indices into a unit's rows
@@ -148,6 +152,10 @@ class CacheSteps {
 
   [[nodiscard]] bool shares_budget() const;
 
+  // Whether nothing is evicted after the first trim.
+  [[nodiscard]] bool grows() const;
+
+  // Whether room is made before the chunk under way.
   [[nodiscard]] bool trims_first() const;
 
   Choice choice_of(CacheUnit& unit);
@@ -159,6 +167,7 @@ class CacheSteps {
  private:
   std::shared_ptr<const Spec> spec_;  // a pointer, so that few sources see what a spec is made of
   bool trims_ = false;                // after the chunk under way
+  bool is_prompt_ = false;            // the chunk under way begins before the first trim
 };
 
 }  // namespace kv::properties

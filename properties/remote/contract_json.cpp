@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "kvcheck/policies/claims.h"
 #include "kvcheck/properties/family.h"
 #include "kvcheck/properties/heads.h"
+#include "kvcheck/sim/spec/phases.h"
 
 namespace kv::properties {
 namespace {
@@ -21,6 +23,7 @@ constexpr std::array<std::string_view, 3> timings = {"attend-then-trim", "trim-t
 constexpr std::array<std::string_view, 3> visibilities = {"causal", "window", "top-pages"};
 constexpr std::array<std::string_view, 4> modes = {"absolute", "in-cache", "shifted", "untold"};
 constexpr std::array<std::string_view, 4> units = {"head", "kv-head", "layer", "model"};
+constexpr std::array<std::string_view, 3> compressions = {"always", "prompt+grow", "prompt+hold"};
 constexpr std::array<std::string_view, 5> precisions = {"f32", "f16", "bf16", "int8", "int4"};
 
 constexpr std::array<std::pair<std::string_view, std::uint32_t Setup::*>, 7> setup_sizes = {{
@@ -105,6 +108,19 @@ void read_sizes(const JsonAt& at, Contract& contract) {
   read_depth(at, "largest_budget", contract.largest_budget);
 }
 
+// A share in thousandths, as a number from 0 to 1.
+void read_ratio(const JsonAt& at, Contract& contract) {
+  const auto ratio = at.find("ratio");
+  if (!ratio) return;
+  const double thousandths = std::round(ratio->number("a share of the prompt") * 1000);
+  const double given = ratio->number("a share of the prompt") * 1000;
+  if (given >= 0 && given <= 1000 && std::abs(given - thousandths) < 1e-6) {
+    contract.ratio = static_cast<std::uint32_t>(thousandths);
+  } else {
+    ratio->expected("a share of the prompt from 0 to 1 with at most three decimals");
+  }
+}
+
 // One number for each layer, or for each unit of each layer.
 void read_budgets(const JsonAt& at, const Setup& setup, Contract& contract) {
   const auto list = at.find("budgets");
@@ -131,6 +147,7 @@ void read_words(const JsonAt& at, Contract& contract) {
   if (const auto own = at.find("name")) contract.name = own->text("a name");
   if (const auto spec = at.find("reference")) contract.reference = spec->text("a spec");
   read_word(at, "timing", timings, contract.timing);
+  read_word(at, "compress", compressions, contract.compress);
   read_word(at, "visibility", visibilities, contract.visibility);
   read_word(at, "positions", modes, contract.positions);
   read_word(at, "unit", units, contract.unit);
@@ -175,6 +192,8 @@ std::string contract_json(const Contract& contract) {
       .add("sinks", count(contract.sinks))
       .add("recent", count(contract.recent))
       .add("budget", count(contract.budget))
+      .add("compress", word_in(compressions, contract.compress))
+      .add_raw("ratio", ratio_text(contract.ratio))
       .add("timing", word_in(timings, contract.timing))
       .add("slack", count(contract.slack))
       .add("visibility", word_in(visibilities, contract.visibility))
@@ -218,6 +237,8 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "mean_budget",
                 "budgets",
                 "windows",
+                "compress",
+                "ratio",
                 "timing",
                 "slack",
                 "visibility",
@@ -247,6 +268,7 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "reference"});
   Contract contract = strictest(name, setup);
   read_sizes(at, contract);
+  read_ratio(at, contract);
   read_words(at, contract);
   read_budgets(at, setup, contract);
   read_flag(at, "windows", contract.windows);

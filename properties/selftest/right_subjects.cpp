@@ -32,7 +32,11 @@ RightSubject plain(std::string_view name, std::string_view why, const TaggedOpti
 }
 
 RightSubject of_spec(std::string_view name, std::string_view why, const std::string& text) {
-  return {name, why, [text] { return make_spec_family(parse_spec(text, {.budget = 12}).value()); }};
+  return {name, why, [text] {
+            // A budget that is a share of the prompt leaves no room for another.
+            const auto spec = parse_spec(text, {.budget = 12});
+            return make_spec_family(spec ? *spec : parse_spec(text).value());
+          }};
 }
 
 constexpr std::string_view policies[] = {"dense",
@@ -109,6 +113,33 @@ std::vector<RightSubject> tagged_stores() {
              .first_chunk = any_depth}),
       plain("plain-prompt-window", "a first call of up to 9 tokens, then up to 2, taken back too",
             {.longest_chunk = 2, .first_chunk = 9, .rollback = any_depth}),
+      plain("plain-prompt-grows", "half of a prompt is kept, and every token after it, declared",
+            {.policy = "h2o",
+             .visibility = Visibility::causal,
+             .compress = Compress::prompt_grow,
+             .ratio = 500,
+             .rollback = any_depth}),
+      plain(
+          "plain-prompt-to-budget", "a prompt is trimmed to the budget, and the cache grows",
+          {.policy = "tova", .visibility = Visibility::causal, .compress = Compress::prompt_grow}),
+      plain("plain-prompt-held", "a third of a prompt is kept for ever, room is made first",
+            {.timing = Timing::trim_then_attend,
+             .visibility = Visibility::causal,
+             .compress = Compress::prompt_hold,
+             .ratio = 333}),
+      plain("plain-prompt-held-lazy", "a prompt is trimmed to the budget, later ones late",
+            {.policy = "reservoir",
+             .timing = Timing::lazy,
+             .slack = 4,
+             .visibility = Visibility::causal,
+             .compress = Compress::prompt_hold}),
+      plain("plain-prompt-pages", "pages of a prompt are freed once, then single tokens come",
+            {.visibility = Visibility::causal,
+             .page = 3,
+             .longest_chunk = 1,
+             .first_chunk = any_depth,
+             .compress = Compress::prompt_grow,
+             .ratio = 250}),
       plain("plain-ahead", "the next token's place is free between calls, declared",
             {.evicts_ahead = true}),
       plain("plain-ahead-h2o", "so it is, and a score selects which row makes place",
@@ -189,6 +220,25 @@ std::vector<RightSubject> tagged_policies() {
   };
 }
 
+// Prompts compressed once, and what comes after them.
+std::vector<RightSubject> prompt_subjects() {
+  return {
+      of_spec("snapkv-prompt", "half of a prompt by its last queries, by query heads",
+              "@snapkv-prompt:recent=4"),
+      of_spec("pyramidkv-prompt", "so it is, and lower layers keep more",
+              "@pyramidkv-prompt:recent=4"),
+      of_spec("ada-snapkv-prompt", "so it is, and heads share by score",
+              "@ada-snapkv-prompt:recent=4"),
+      of_spec("rkv-prompt", "a share of the prompt, and later trims every four tokens",
+              "@rkv-prompt:recent=2,ratio=0.4;compress=question+every:4"),
+      of_spec("h2o;prompt+hold", "a fifth of the prompt for ever",
+              "h2o:ratio=0.2;compress=prompt+hold"),
+      of_spec("reservoir;prompt", "a sample of the prompt, and every token after it",
+              "reservoir:ratio=0.5;compress=prompt"),
+      of_spec("streaming;never", "a budget that is never used", "streaming;compress=never"),
+  };
+}
+
 std::vector<RightSubject> preset_subjects() {
   return {
       of_spec("h2o;budgets=pyramid", "lower layers keep more, each budget declared",
@@ -229,6 +279,7 @@ std::span<const RightSubject> right_subjects() {
                             tova ? "tova:recent=2" + text.substr(4) : text));
     }
     std::ranges::move(preset_subjects(), std::back_inserter(out));
+    std::ranges::move(prompt_subjects(), std::back_inserter(out));
     return out;
   }();
   return all;

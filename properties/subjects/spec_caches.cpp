@@ -26,6 +26,13 @@ std::vector<std::size_t> rows_seen(const Visible& visible, const std::vector<Pos
   return rows;
 }
 
+// The spec resolved for a stream whose prompt has so many tokens, and which goes on after it.
+Spec with_prompt(const Spec& spec, std::uint64_t prompt) {
+  Spec own = spec;
+  if (prompt * spec.phases.ratio / 1000 < spec.budget) own.phases.ratio = 0;  // the least budget
+  return resolved(own, {.prompt = prompt}, prompt + 1, "the stream").value();
+}
+
 }  // namespace
 
 Spec spec_at(const Spec& spec, Unit unit, const Setup& setup, const Place& place) {
@@ -40,17 +47,23 @@ SpecCaches::SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws)
 }
 
 void SpecCaches::clear() {
-  caches_.clear();
-  const std::size_t count = heads_.count() / heads_.sharing();
-  caches_.reserve(count);
-  for (std::size_t index = 0; index < count; ++index) caches_.push_back(fresh(index));
+  make_caches(1);
   tokens_.clear();
   origins_.clear();
 }
 
-SpecCaches::SharedCache SpecCaches::fresh(std::size_t index) const {
+void SpecCaches::make_caches(std::uint64_t prompt) {
+  prompt_ = prompt;
+  caches_.clear();
+  const Spec spec = with_prompt(spec_, prompt);
+  const std::size_t count = heads_.count() / heads_.sharing();
+  caches_.reserve(count);
+  for (std::size_t index = 0; index < count; ++index) caches_.push_back(fresh(spec, index));
+}
+
+SpecCaches::SharedCache SpecCaches::fresh(const Spec& spec, std::size_t index) const {
   const auto unit = index * heads_.sharing();
-  const Spec own = spec_at(spec_, spec_.unit, setup_, heads_.place_of(unit));
+  const Spec own = spec_at(spec, spec_.unit, setup_, heads_.place_of(unit));
   SharedCache made{UnitCache(own, draws_(static_cast<std::uint32_t>(unit))), {}, {}, {}};
   made.cache.rotate_by(&input_rotation());
   if (own.selects()) made.pages.emplace(own.top_pages, input_dim);
@@ -58,6 +71,7 @@ SpecCaches::SharedCache SpecCaches::fresh(std::size_t index) const {
 }
 
 Facts SpecCaches::feed(const Feed& feed) {
+  if (tokens_.empty() && spec_.phases.marked()) make_caches(feed.tokens.size());
   tokens_.insert(tokens_.end(), feed.tokens.begin(), feed.tokens.end());
   for (std::size_t sequence = 0; sequence < origins_.size(); ++sequence) {
     origins_[sequence].resize(tokens_.size(), static_cast<std::uint32_t>(sequence));

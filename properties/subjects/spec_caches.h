@@ -23,7 +23,7 @@ namespace kv::properties {
 // `spec` with the sizes that `setup` requests, as far as the policy takes them: a policy without
 // sinks gets none, and one without a middle gives its recent window what the sinks leave of the
 // budget. Where queries select pages, pages_for() gives their sizes, and each query head is a unit.
-// An error if no cache can have these sizes.
+// With a ratio the setup's budget is the least one. An error if no cache can have these sizes.
 Result<Spec> spec_for(const Spec& spec, const Setup& setup);
 
 // The selection of pages that `setup` requests: queries attend to the budget, the recent window
@@ -41,6 +41,8 @@ class SpecCaches {
   Facts feed(const Feed& feed);
 
   [[nodiscard]] Facts look() const;
+
+  // What is fed to empty caches in one call is the prompt of a spec with phases.
 
   // Tokens fed so far.
   [[nodiscard]] std::size_t seen() const { return tokens_.size(); }
@@ -81,7 +83,9 @@ class SpecCaches {
   SpecCaches(const Spec& spec, const Setup& setup, DrawsOf draws, Bare)
       : spec_(spec), setup_(setup), heads_{setup, spec.unit}, draws_(std::move(draws)) {}
 
-  [[nodiscard]] SharedCache fresh(std::size_t index) const;
+  // Empty caches of the spec as it is for a stream with such a prompt.
+  void make_caches(std::uint64_t prompt);
+  [[nodiscard]] SharedCache fresh(const Spec& spec, std::size_t index) const;
   [[nodiscard]] SharedCache copy_of(std::size_t from,
                                     std::size_t to) const;  // with the draws of `to`
   void begin_cache(std::size_t index, const Feed& feed, SharedFacts& facts);
@@ -105,6 +109,7 @@ class SpecCaches {
   Heads heads_;
   DrawsOf draws_;
   std::vector<SharedCache> caches_;
+  std::uint64_t prompt_ = 1;   // that the caches were made for
   std::vector<Token> tokens_;  // fed so far, by position; the same for every sequence
 
   // [sequence][position]: the sequence that the rows of a position were made for, where reorder

@@ -54,6 +54,7 @@ Result<Spec> spec_for(const Spec& spec, const Setup& setup) {
   const bool has_middle = protection.middle == Protection::Middle::some;
   if (!has_middle && out.budget == 0) out.budget = out.sinks + setup.recent;
   out.recent = has_middle ? setup.recent : out.budget - std::min(out.budget, out.sinks);
+  if (has_middle) out.phases.recent_follows = false;
   if (out.budget == 0) return usage_error("the budget is 0; expected at least 1");
   if (std::uint64_t{out.sinks} + out.recent > out.budget) {
     return usage_error("the budget is " + std::to_string(out.budget) + ", less than the " +
@@ -62,6 +63,10 @@ Result<Spec> spec_for(const Spec& spec, const Setup& setup) {
   if (out.budgets.shared() && out.sinks + out.recent + adaptive_floor(out) == 0) {
     return usage_error("nothing is protected and " + out.budgets.text() +
                        " leaves a head nothing that it is sure of");
+  }
+  if (out.budgets.law == Budgets::Law::pyramid) {
+    const auto fits = check_grid(out, {setup.layers, setup.kv_heads, setup.group});
+    if (!fits) return fits.error();
   }
   if (out.visibility == Visibility::window && out.recent == 0) {
     return usage_error("visibility=window needs recent >= 1: a query sees its own key");
@@ -75,6 +80,7 @@ SpecCaches SpecCaches::fork() const {
   for (std::size_t index = 0; index < caches_.size(); ++index) {
     copy.caches_.push_back(copy_of(index, index));
   }
+  copy.prompt_ = prompt_;
   copy.tokens_ = tokens_;
   copy.origins_ = origins_;
   return copy;
@@ -119,6 +125,7 @@ std::vector<std::uint8_t> SpecCaches::save() const {
        {setup_.layers, setup_.kv_heads, setup_.group, setup_.sequences}) {
     writer.put(size);
   }
+  writer.put(prompt_);
   std::vector<std::int32_t> variants;
   for (const Token& token : tokens_) variants.push_back(token.variant);
   writer.put(variants);
@@ -151,6 +158,8 @@ bool SpecCaches::load(std::span<const std::uint8_t> bytes) {
     if (reader.get<std::uint32_t>() != size) return false;
   }
   SpecCaches loaded(spec_, setup_, draws_);
+  const auto prompt = reader.get<std::uint64_t>();
+  if (spec_.phases.marked()) loaded.make_caches(prompt);
   std::vector<std::int32_t> variants;
   reader.get(variants);
   for (std::size_t i = 0; i < variants.size(); ++i) {

@@ -104,10 +104,11 @@ class SpecFamily final : public Family {
     if (spec_.selects()) {
       setup.recent = spec_.top_pages.page;
       // So many pages are enough to choose among, and streams stay of a length that is tried.
-      setup.budget = std::min(spec_.top_pages.pages(), 16U) * spec_.top_pages.page;
+      setup.budget = std::min(spec_.top_pages.pages(), 4U) * spec_.top_pages.page;
       setup.layers = std::min(spec_.top_pages.dense_layers, 7U) + 1;
       setup.group = 2;
     }
+    if (spec_.phases.ratio > 0) setup.budget = spec_.sinks + spec_.recent + 4;
     if (spec_.unit == Unit::head) setup.group = 2;
     if (spec_.unit == Unit::layer || spec_.unit == Unit::model) setup.kv_heads = 2;
     if (spec_.unit == Unit::model) setup.layers = 2;

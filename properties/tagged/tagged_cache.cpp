@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kvcheck/sim/spec/spec.h"
+
 namespace kv::properties {
 
 void TaggedCache::open(const TaggedParts& parts, Factory fresh) {
@@ -10,7 +12,8 @@ void TaggedCache::open(const TaggedParts& parts, Factory fresh) {
   setup_ = parts.setup;
   heads_ = {parts.setup, parts.options.unit};
   contract_ = parts.contract;
-  use(*parts.spec);
+  declared_ = parts.spec;
+  use(for_prompt(*declared_, state_.prompt));
   rule_ = rule_of(spec());
   draws_of_ = parts.draws;
   fresh_ = std::move(fresh);
@@ -18,6 +21,11 @@ void TaggedCache::open(const TaggedParts& parts, Factory fresh) {
   for (std::size_t unit = 0; unit < state_.units.size(); ++unit) {
     draws_.push_back(draws_of_(static_cast<std::uint32_t>(unit * heads_.sharing())));
   }
+}
+
+Spec TaggedCache::spec_for_chunk(std::size_t chunk) {
+  if (state_.fed == 0) state_.prompt = chunk;
+  return for_prompt(*declared_, state_.prompt);
 }
 
 TokenInputs TaggedCache::inputs_of(const CacheUnit& unit, Token token) {
@@ -42,6 +50,7 @@ Answer<Facts> TaggedCache::feed(const Feed& feed) {
   }
   if (chunk == 0) return look();
   remember(feed);
+  if (options_.compress != Compress::always) use(spec_for_chunk(chunk));
   state_.fed += chunk;
   chunk_ = chunk;
   stream_ = feed.stream;

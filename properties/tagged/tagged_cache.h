@@ -65,6 +65,11 @@ class TaggedCache : public Subject, protected CacheSteps {
   // The longest chunk that the next call may feed; 0: none is too long.
   virtual std::uint32_t longest_now() { return contract_.longest_after(state_.fed); }
 
+  // The spec for the chunk that is to be fed: what an empty cache takes is its prompt.
+  virtual Spec spec_for_chunk(std::size_t chunk);
+
+  [[nodiscard]] const Spec& declared() const { return *declared_; }
+
   // Storage.
 
   // The rotary position that the key of a new row is rotated for.
@@ -191,6 +196,7 @@ class TaggedCache : public Subject, protected CacheSteps {
   static void report_bounds(const std::vector<double>& bounds, std::size_t width, UnitFacts& facts);
   void report_state(CacheUnit& unit, Facts& facts);
 
+  std::shared_ptr<const Spec> declared_;
   std::unique_ptr<Rule> rule_;
   DrawsOf draws_of_;
   std::vector<std::unique_ptr<Draws>> draws_;  // one a unit

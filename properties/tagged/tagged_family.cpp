@@ -19,6 +19,13 @@ Result<std::shared_ptr<const Spec>> tagged_spec(const TaggedOptions& options, co
   const bool absolute = options.positions == PositionMode::absolute;
   spec.positions = absolute ? Positions::absolute : Positions::in_cache;  // shifted are ranks too
   spec.unit = options.unit;
+  if (options.compress != Compress::always) {
+    const bool grows = options.compress == Compress::prompt_grow;
+    spec.phases.compress = Phases::Compress::prompt;
+    spec.phases.then = grows ? Phases::Then::grow : Phases::Then::hold;
+    spec.phases.ratio = options.ratio;
+    spec.phases.recent_follows = options.ratio > 0;
+  }
   if (options.shares) spec.budgets = {.law = Budgets::Law::adaptive, .alpha = options.alpha};
   auto made = spec_for(spec, setup);
   // The next token takes its place in the middle from the one that leaves the window for it.

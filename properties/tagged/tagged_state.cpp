@@ -38,6 +38,7 @@ std::vector<std::uint8_t> save_state(const TaggedState& state) {
   writer.put(mark);
   writer.put(state.units.size());
   writer.put(state.fed);
+  writer.put(state.prompt);
   for (const CacheUnit& unit : state.units) {
     walk_unit(unit, put);
     writer.put(unit.notes);
@@ -60,6 +61,7 @@ bool load_state(std::span<const std::uint8_t> bytes, std::size_t heads, TaggedSt
   if (reader.get<std::size_t>() != state.units.size()) return false;
   TaggedState loaded;
   loaded.fed = reader.get<std::uint64_t>();
+  loaded.prompt = reader.get<std::uint64_t>();
   loaded.units.resize(state.units.size());
   for (CacheUnit& unit : loaded.units) {
     walk_unit(unit, get);

@@ -37,7 +37,9 @@ struct TaggedOptions {
   std::uint32_t longest_chunk = 0;  // 0: none is too long; a ring has this much room
   std::uint32_t first_chunk = 0;    // of an empty cache, as in a contract
   bool evicts_ahead = false;        // makes room for the next token at the end of each call
-  std::uint32_t rollback = 0;       // tokens that truncate takes back
+  Compress compress = Compress::always;
+  std::uint32_t ratio = 0;     // of a prompt, in thousandths, as in a contract
+  std::uint32_t rollback = 0;  // tokens that truncate takes back
   Precision precision = Precision::f32;
   std::uint32_t full_precision_recent = 0;  // with int8, int4: the last rows that are stored as fed
   bool full_precision_sinks = false;        // and the sinks
@@ -63,6 +65,7 @@ struct PastCall {
 struct TaggedState {
   std::vector<CacheUnit> units;
   std::uint64_t fed = 0;
+  std::uint64_t prompt = 1;    // tokens of the first call
   std::vector<PastCall> past;  // the oldest first
 };
 

@@ -43,6 +43,8 @@ Contract full_contract() {
   contract.random = true;
   contract.keeps_fewer = true;
   contract.evicts_ahead = true;
+  contract.compress = Compress::prompt_hold;
+  contract.ratio = 125;
   contract.longest_chunk = 7;
   contract.first_chunk = 20;
   contract.rollback = 5;

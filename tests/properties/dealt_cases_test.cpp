@@ -178,6 +178,19 @@ TEST(Battery, RefusesAContractThatContradictsItself) {
               }),
               HasSubstr("declares evicts-ahead and another timing"));
   EXPECT_THAT(refused_for([](Contract& contract) {
+                contract.compress = Compress::prompt_hold;
+                contract.visibility = Visibility::window;
+              }),
+              HasSubstr("compress=prompt+hold and another visibility than causal"));
+  EXPECT_THAT(refused_for([](Contract& contract) {
+                contract.compress = Compress::prompt_grow;
+                contract.visibility = Visibility::causal;
+                contract.claims.insert("constant-size");
+              }),
+              HasSubstr("compress=prompt+grow and claims constant-size"));
+  EXPECT_THAT(refused_for([](Contract& contract) { contract.ratio = 500; }),
+              HasSubstr("declares a ratio and compress=always"));
+  EXPECT_THAT(refused_for([](Contract& contract) {
                 contract.mean_budget = 9;
                 contract.set_budgets({8, 10});
               }),

@@ -49,6 +49,36 @@ TEST(Contract, APlaceMadeAheadIsOneRowLessBetweenCallsOnly) {
   EXPECT_EQ(contract.recent_stored(), 0U);
 }
 
+TEST(Contract, AShareOfAPromptIsTheBudgetAndGrowsWithTheAnswer) {
+  Contract contract;
+  contract.budget = 4;
+  contract.ratio = 250;
+  contract.visibility = Visibility::causal;
+  contract.compress = Compress::prompt_grow;
+  const auto stored = [&](std::uint64_t tokens, std::uint64_t prompt) {
+    const Contract now = contract.at({.tokens = tokens, .prompt = prompt});
+    EXPECT_EQ(now.fewest_stored(tokens, 1), now.most_stored(tokens, 1)) << tokens;
+    return now.most_stored(tokens, 1);
+  };
+  EXPECT_EQ(stored(40, 40), 10U);
+  EXPECT_EQ(stored(43, 40), 13U) << "of 43 tokens, the 40 of the prompt are compressed";
+  EXPECT_EQ(stored(43, 43), 10U) << "rounded down";
+  EXPECT_EQ(stored(8, 8), 4U) << "the least budget";
+  EXPECT_EQ(stored(5, 3), 5U) << "a prompt that fits is not compressed";
+  contract.compress = Compress::prompt_hold;
+  EXPECT_EQ(stored(43, 40), 10U);
+}
+
+TEST(ContractJson, ARatioIsAShareWithThreeDecimals) {
+  for (const char* wrong : {"1.5", "-0.1", "0.1234", "\"half\""}) {
+    const std::string text = "{\"ratio\":" + std::string(wrong) + "}";
+    Complaints complaints{.strict = true, .lines = {}};
+    const boost::json::value json = boost::json::parse(text);
+    (void)read_contract(JsonAt(json, "contract", complaints), kv::properties::Setup{}, "it");
+    EXPECT_EQ(complaints.lines.size(), 1U) << wrong;
+  }
+}
+
 TEST(Contract, EachUnitHasItsOwnBudget) {
   Contract contract;
   contract.sinks = 1;
@@ -113,7 +143,10 @@ std::set<std::string_view> broken_by(Family& family,
 constexpr std::string_view declared[] = {"plain-prompt-once",   "plain-prompt-window",
                                          "plain-ahead",         "plain-ahead-h2o",
                                          "plain-ahead-causal",  "plain-ahead-reservoir",
-                                         "h2o;budgets=pyramid", "streaming;budgets=retrieval"};
+                                         "h2o;budgets=pyramid", "streaming;budgets=retrieval",
+                                         "plain-prompt-grows",  "plain-prompt-to-budget",
+                                         "plain-prompt-held",   "plain-prompt-held-lazy",
+                                         "plain-prompt-pages",  "ada-snapkv-prompt"};
 
 TEST(Declarations, AreNotHeldAgainstCachesThatDoWhatTheySay) {
   for (const std::string_view name : declared) {
@@ -125,19 +158,23 @@ TEST(Declarations, AreNotHeldAgainstCachesThatDoWhatTheySay) {
 
 // The law that each fault is made for finds it, on three seeds of three.
 TEST(Declarations, FindTheFaultsThatTheyAreMadeFor) {
-  for (const auto& [name, law] : {std::pair{"prompt-flag-survives-a-reset", "chunking.first"},
-                                  std::pair{"prompt-cut-before-attention", "visible.semantics"},
-                                  std::pair{"prompt-never-trimmed", "size.stored"},
-                                  std::pair{"room-made-for-a-refused-chunk", "operation.refusal"},
-                                  std::pair{"two-places-made-ahead", "size.full"},
-                                  std::pair{"no-place-after-chunks", "size.stored"},
-                                  std::pair{"places-for-a-whole-chunk", "size.full"},
-                                  std::pair{"newest-makes-place", "resident.recent"},
-                                  std::pair{"misdeclares-first_chunk", "chunking.longest"},
-                                  std::pair{"misdeclares-evicts_ahead", "size.stored"},
-                                  std::pair{"misdeclares-budgets", "size.stored"},
-                                  std::pair{"misdeclares-windows", "visible.semantics"},
-                                  std::pair{"slot-keeps-its-score", "attention.inherited"}}) {
+  for (const auto& [name, law] :
+       {std::pair{"prompt-flag-survives-a-reset", "chunking.first"},
+        std::pair{"prompt-cut-before-attention", "visible.semantics"},
+        std::pair{"prompt-never-trimmed", "size.stored"},
+        std::pair{"room-made-for-a-refused-chunk", "operation.refusal"},
+        std::pair{"two-places-made-ahead", "size.full"},
+        std::pair{"no-place-after-chunks", "size.stored"},
+        std::pair{"places-for-a-whole-chunk", "size.full"},
+        std::pair{"newest-makes-place", "resident.recent"},
+        std::pair{"misdeclares-first_chunk", "chunking.longest"},
+        std::pair{"misdeclares-evicts_ahead", "size.stored"},
+        std::pair{"misdeclares-compress", "size.full"}, std::pair{"misdeclares-ratio", "size.full"},
+        std::pair{"share-that-leaves", "size.stored"},
+        std::pair{"fork-begins-anew", "operation.fork"},
+        std::pair{"misdeclares-budgets", "size.stored"},
+        std::pair{"misdeclares-windows", "visible.semantics"},
+        std::pair{"slot-keeps-its-score", "attention.inherited"}}) {
     const auto mutant = std::ranges::find(mutants(), name, &Mutant::name)->make();
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
       EXPECT_THAT(broken_by(*mutant, seed, {law}), testing::ElementsAre(law))

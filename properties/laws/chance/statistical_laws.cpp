@@ -1,6 +1,7 @@
 #include <array>
 
 #include "kvcheck/properties/laws/chance/chance_measures.h"
+#include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
 
 namespace kv::properties {
@@ -13,6 +14,7 @@ WhyNot not_countable(const Contract& contract) {
   }
   if (contract.keeps_fewer) return "keeps-fewer: the middle has no fixed size to sample";
   if (contract.page > 1) return "page: tokens come and go together";
+  if (WhyNot why = unless_prompt_decides(contract)) return why;
   const std::optional<ChanceLaw> law = chance_law_of(contract);
   if (law && *law != ChanceLaw::uniform && contract.timing == Timing::lazy &&
       !contract.claims_to_be("chunk-invariant")) {

@@ -16,6 +16,7 @@ bool one_state(const Contract& contract) {
 
 WhyNot unless_one_state(const Contract& contract) {
   if (auto why = unless_bounded(contract)) return why;
+  if (auto why = unless_prompt_decides(contract)) return why;
   if (!one_state(contract)) return "it does not claim chunk-invariant and has a middle";
   if (contract.timing == Timing::lazy) return "timing is lazy: when a trim comes depends on chunks";
   if (contract.page > 1) return "pages are declared: rows come and go together";

@@ -120,7 +120,8 @@ MaybeFinding starved(const History& history, const Contract& contract) {
         .seen = "it is accepted"};
   }
   for (const Step& step : steps_of(history)) {
-    const std::uint64_t most = contract.most_stored(step.event->branch.size(), step.chunk);
+    const Contract now = contract.at(step.after());
+    const std::uint64_t most = now.most_stored(step.event->branch.size(), step.chunk);
     for (std::size_t unit = 0; unit < step.event->facts.units.size(); ++unit) {
       const std::size_t rows = step.event->facts.units[unit].stored.size();
       if (rows <= most) continue;

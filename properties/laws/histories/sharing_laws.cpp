@@ -29,11 +29,11 @@ Contract with_equal_budgets(Contract contract) {
 Judgement layer(const History& history, const Contract& contract) {
   const std::size_t heads = units_of_layer(history);
   if (heads < 2) return NotTested{"there is one head only", true};
-  const Contract equal = with_equal_budgets(contract);
   for (const Step& step : steps_of(history)) {
     const auto& units = step.event->facts.units;
     // Facts of another shape are the finding of survives.
     if (units.size() != history.units()) continue;
+    const Contract equal = with_equal_budgets(contract.at(step.after()));
     const std::uint64_t tokens = step.event->branch.size();
     const std::uint64_t most = heads * equal.most_stored(tokens, step.chunk);
     // After other calls than feeds there may be fewer tokens than the units have room for.

@@ -43,6 +43,7 @@ std::vector<Step> steps_of(const History& history) {
                      .event = &event,
                      .before = line.before == nullptr ? nullptr : &line.before->facts,
                      .chunk = line.begins.empty() ? 0 : event.branch.size() - line.begins.back(),
+                     .prompt = line.begins.size() > 1 ? line.begins[1] : event.branch.size(),
                      .was_full = line.was_full});
   });
   return steps;
@@ -154,7 +155,19 @@ std::string query_text(const Event& event, std::size_t query) {
 
 UnitContracts::UnitContracts(const Contract& contract) : all_(contract) {
   for (std::size_t unit = 0; unit < contract.budgets.size(); ++unit) {
-    own_.push_back(contract.of_unit(unit));
+    declared_.push_back(contract.of_unit(unit));
+  }
+  own_ = declared_;
+  if (declared_.empty() && contract.compress != Compress::always) declared_.push_back(contract);
+}
+
+void UnitContracts::stand_at(const Fed& fed, bool is_prompt) {
+  if (all_.compress == Compress::always) return;
+  own_.clear();
+  for (const Contract& declared : declared_) {
+    own_.push_back(declared.at(fed));
+    // The queries of the second call stand where the prompt ended, and the timing is theirs.
+    if (!is_prompt && !declared.grows()) own_.back().timing = declared.timing;
   }
 }
 
@@ -190,6 +203,12 @@ WhyNot unless_bounded(const Contract& contract) {
 WhyNot unless_sinks(const Contract& contract) {
   if (contract.sinks > 0) return {};
   return "no sinks are declared";
+}
+
+WhyNot unless_prompt_decides(const Contract& contract) {
+  if (contract.grows()) return "compress=prompt+grow: what is kept depends on the first chunk";
+  if (contract.ratio > 0) return "a ratio is declared: what is kept depends on the first chunk";
+  return {};
 }
 
 std::string UnitView::after_text() const {

@@ -2,6 +2,7 @@
 // one unit and of one query, sets of tokens, and findings that name a call, a unit and a query.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,6 +26,7 @@ struct Step {
   const Event* event = nullptr;
   const Facts* before = nullptr;  // what the branch reported last; null: nothing yet
   std::uint64_t chunk = 0;        // tokens of the branch's last chunk, this call's included
+  std::uint64_t prompt = 0;       // tokens of the branch's first chunk, as far as they count
   bool was_full = false;          // the branch once held more tokens than the budget
 
   // Whether the call took tokens in.
@@ -32,6 +34,14 @@ struct Step {
 
   // Tokens that the branch held before the call. Requires fed().
   [[nodiscard]] std::size_t tokens_before() const;
+
+  // Where the branch stands after the call, and where its queries found it.
+  [[nodiscard]] Fed after() const { return {event->branch.size(), prompt}; }
+
+  [[nodiscard]] Fed before_queries() const { return {std::max(tokens_before(), prompt), prompt}; }
+
+  // Whether no later call than the first has fed tokens that count.
+  [[nodiscard]] bool is_prompt() const { return event->branch.size() <= prompt; }
 
   // The rows that unit `unit` stored before the call.
   [[nodiscard]] std::span<const Row> stored_before(std::size_t unit) const;
@@ -85,6 +95,7 @@ std::string rows_text(std::uint64_t count);
 // Excuses that several laws share.
 WhyNot unless_bounded(const Contract& contract);
 WhyNot unless_sinks(const Contract& contract);
+WhyNot unless_prompt_decides(const Contract& contract);  // chunks of a stream decide nothing
 
 using MaybeFinding = std::optional<Finding>;
 
@@ -137,10 +148,14 @@ struct QueryView : UnitView {
                                 std::optional<Tokens> should_see = {}) const;
 };
 
-// The contract that each unit is judged by: its own where budgets are declared one by one.
+// The contract that each unit is judged by: its own where budgets are declared one by one, and that
+// of where the stream stands where prompts are declared.
 class UnitContracts {
  public:
   explicit UnitContracts(const Contract& contract);
+
+  // To be called before of(): the branch stands there.
+  void stand_at(const Fed& fed, bool is_prompt);
 
   // `unit` is an index into Facts::units.
   [[nodiscard]] const Contract& of(std::size_t unit) const {
@@ -149,14 +164,16 @@ class UnitContracts {
 
  private:
   const Contract& all_;
+  std::vector<Contract> declared_;  // of units, where they differ or the stream decides
   std::vector<Contract> own_;
 };
 
 // Calls judge(UnitView) -> MaybeFinding on every unit after every call.
 template <typename Judge>
 Judgement each_unit(const History& history, const Contract& contract, Judge judge) {
-  const UnitContracts contracts(contract);
+  UnitContracts contracts(contract);
   for (const Step& step : steps_of(history)) {
+    contracts.stand_at(step.after(), step.is_prompt());
     const auto& units = step.event->facts.units;
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
       MaybeFinding finding = judge(UnitView{history, contracts.of(unit), step, unit, units[unit]});
@@ -170,11 +187,12 @@ Judgement each_unit(const History& history, const Contract& contract, Judge judg
 // NotTested where there is none.
 template <typename Judge>
 Judgement each_query(const History& history, const Contract& contract, Judge judge) {
-  const UnitContracts contracts(contract);
+  UnitContracts contracts(contract);
   bool any = false;
   for (const Step& step : steps_of(history)) {
     if (!step.fed()) continue;
     any = true;
+    contracts.stand_at(step.before_queries(), step.is_prompt());
     const auto& units = step.event->facts.units;
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
       for (std::size_t query = 0; query < step.event->fed.size(); ++query) {

@@ -47,6 +47,13 @@ std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens, const Contrac
   return feeds;
 }
 
+Case evicting(const Case& what, std::uint64_t tokens, const Contract& contract) {
+  if (!contract.grows()) return one_by_one(what.setup, what.stream, tokens);
+  const std::uint32_t longest = contract.longest_after(0);
+  const std::uint64_t prompt = longest == 0 ? tokens : std::min<std::uint64_t>(tokens, longest);
+  return feeding(what.setup, what.stream, {static_cast<std::uint32_t>(prompt), 1, 1});
+}
+
 Call feed_call(std::int64_t tokens, std::int32_t variant, std::uint32_t branch) {
   return {.kind = Call::Kind::feed, .branch = branch, .amount = tokens, .variant = variant};
 }

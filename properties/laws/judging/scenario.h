@@ -35,6 +35,10 @@ std::vector<Call> feeds_of(const Case& what);
 // contract allows such chunks there.
 std::vector<Call> feeds_of(const Case& what, std::uint64_t tokens, const Contract& contract);
 
+// A stream of the case's setup that makes the subject evict again and again: `tokens` tokens one by
+// one. Where nothing is evicted after a prompt, `tokens` tokens as a prompt, and two more.
+Case evicting(const Case& what, std::uint64_t tokens, const Contract& contract);
+
 Call feed_call(std::int64_t tokens, std::int32_t variant = 0, std::uint32_t branch = 0);
 
 // Takes the case's setup and stream, with other calls.

@@ -83,8 +83,7 @@ Judgement hitter_survives(Trial& trial, const Contract& contract) {
   const std::uint64_t latest = latest_arrival(contract, 1);
   if (latest == 0) return NotTested{"no arrival is early enough for plain sums"};
   // The cache is refilled four times after the token came.
-  const Case what =
-      one_by_one(trial.what().setup, trial.what().stream, 5 * budget + slack_of(contract) + 8);
+  const Case what = evicting(trial.what(), 5 * budget + slack_of(contract) + 8, contract);
   return try_arrivals(trial, what, {std::min(latest, budget) - 1});
 }
 
@@ -140,7 +139,7 @@ Judgement attention_decides(Trial& trial, const Contract& /*contract*/) {
   const auto first = static_cast<std::uint32_t>(contract->sinks + middle_of(*contract));
   std::optional<History> same;
   for (const Case& what : {with_calls(given, feeds_of(given, tokens, *contract)),
-                           one_by_one(given.setup, given.stream, tokens)}) {
+                           evicting(given, tokens, *contract)}) {
     same = unmoved(trial, what, first);
     if (!same) return std::monostate{};
   }
@@ -157,7 +156,7 @@ Judgement newcomer_can_win(Trial& trial, const Contract& contract) {
   std::vector<Call> feeds = feeds_of(trial.what(), tokens, contract);
   std::uint64_t latest = latest_arrival(contract, widest_of(feeds));
   if (latest == 0 && !contract.claims_to_be("admits-newcomers")) {
-    feeds = one_by_one(trial.what().setup, trial.what().stream, tokens).calls;
+    feeds = evicting(trial.what(), tokens, contract).calls;
     latest = latest_arrival(contract, 1);
   }
   // A policy that admits every newcomer considers this one at any time.

@@ -18,6 +18,7 @@ WhyNot not_by_attention(const Contract& contract) {
 WhyNot inherits_by_right(const Contract& contract) {
   if (contract.claims_to_be("ageing")) return "ageing: a newcomer begins above what was evicted";
   if (contract.masks_evicted) return "masks-instead: evicted rows remain in their slots";
+  if (contract.grows()) return "compress=prompt+grow: nothing is evicted after the prompt";
   return not_by_attention(contract);
 }
 

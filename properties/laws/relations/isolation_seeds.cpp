@@ -41,7 +41,7 @@ Judgement seeds_differ(Trial& trial, const Contract& contract) {
   if (contract.uneven()) return NotTested{"layers or heads have budgets of their own", true};
   if (contract.budget <= kept) return NotTested{"no row is left to chance: no middle", true};
   const std::uint64_t tokens = 64 + 2 * std::uint64_t{contract.budget};
-  Case what = one_by_one(trial.what().setup, trial.what().stream, tokens);
+  Case what = evicting(trial.what(), tokens, contract);
   what.setup.layers = std::max(what.setup.layers, 2U);
   what.setup.sequences = 1;
   // A middle of one leaves nothing to chance where a newcomer is always let in.

@@ -164,6 +164,7 @@ Tokens behind(const std::vector<Row>& stored, std::uint32_t sinks) {
 }  // namespace
 
 Judgement merit_decides(Trial& trial, const Contract& contract) {
+  if (contract.grows()) return std::monostate{};  // it decides once, so nothing can be compared
   Case what = unshared(trial.what(), contract);
   what.stream.kind = StreamKind::fixed;
   const std::uint64_t tokens = 8 * std::uint64_t{contract.budget} + contract.slack + 64;
@@ -200,6 +201,7 @@ Judgement merit_decides(Trial& trial, const Contract& contract) {
 // kept.
 Judgement sinks_weigh_nothing(Trial& trial, const Contract& contract) {
   Setup with = trial.what().setup;
+  if (contract.compress != Compress::always) return std::monostate{};  // the runs' prompts differ
   if (contract.sinks == 0 || with.sinks != contract.sinks || contract.timing == Timing::lazy) {
     return std::monostate{};
   }

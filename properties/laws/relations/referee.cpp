@@ -40,12 +40,13 @@ std::vector<std::shared_ptr<Draws>> Referee::draws_of(std::size_t reference) con
   return all;
 }
 
-Referee::Branch Referee::fresh() const {
+Referee::Branch Referee::fresh(std::uint64_t prompt) const {
   Branch branch;
+  const Spec spec = for_prompt(spec_, prompt);
   for (std::size_t i = 0; i < history_.units() / per_cache_ / together_; ++i) {
     const Place place = history_.place_of(i * together_ * per_cache_);
     branch.references.emplace_back(
-        spec_at(spec_, history_.contract.unit, history_.what.setup, place), draws_of(i));
+        spec_at(spec, history_.contract.unit, history_.what.setup, place), draws_of(i));
   }
   return branch;
 }
@@ -150,6 +151,7 @@ TokenInputs Referee::inputs_of(std::size_t cache, Token token) const {
 
 std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
   const Event& event = *step.event;
+  if (spec_.phases.marked() && step.tokens_before() == 0) branch = fresh(event.fed.size());
   for (std::size_t i = 0; i < branch.references.size(); ++i) {
     ReferenceCache& reference = branch.references[i];
     std::vector<MassOf> masses;

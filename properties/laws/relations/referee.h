@@ -45,7 +45,7 @@ class Referee {
   };
 
   [[nodiscard]] std::vector<std::shared_ptr<Draws>> draws_of(std::size_t reference) const;
-  [[nodiscard]] Branch fresh() const;
+  [[nodiscard]] Branch fresh(std::uint64_t prompt = 1) const;
   void prepare(const Event& event);
   void reorder(const std::vector<std::uint32_t>& from, Branch& branch) const;
   std::optional<Finding> feed(const Step& step, Branch& branch);

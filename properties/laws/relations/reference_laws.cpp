@@ -22,9 +22,21 @@ WhyNot unless_named(const Contract& contract) {
   return {};
 }
 
+// What the text of a spec with a ratio does not say: its least budget, and a window that is not a
+// share too.
+void set_least(const Contract& contract, const Setup& setup, Spec& spec) {
+  const std::uint32_t own = contract.uneven() ? setup.budget : contract.budget;
+  spec.budget = contract.shares_budget() ? contract.mean_budget : own;
+  if (spec.policy->protection.middle != Protection::Middle::some) return;
+  spec.recent = contract.recent;
+  spec.phases.recent_follows = false;
+}
+
 // The spec that a contract names, or why the subject cannot be compared with it.
-std::variant<Spec, NotTested> named_spec(const Contract& contract, const ReferenceGets& given) {
-  const auto spec = parse_spec(contract.reference);
+std::variant<Spec, NotTested> named_spec(const Contract& contract,
+                                         const Setup& setup,
+                                         const ReferenceGets& given) {
+  auto spec = parse_spec(contract.reference);
   if (!spec) return NotTested{"reference: " + spec.error().message};
   const auto rule = rule_of(*spec);
   if (!rule) {
@@ -40,6 +52,7 @@ std::variant<Spec, NotTested> named_spec(const Contract& contract, const Referen
   if (contract.random && !given.draws) {
     return NotTested{"the subject leaves its chance to itself", true};
   }
+  if (spec->phases.ratio > 0) set_least(contract, setup, *spec);
   return *spec;
 }
 
@@ -67,7 +80,7 @@ Judgement verdict(Referee& referee) {
 Judgement keeps_to_reference(const History& history,
                              const Contract& contract,
                              const ReferenceGets& given) {
-  auto named = named_spec(contract, given);
+  auto named = named_spec(contract, history.what.setup, given);
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
   const Spec& spec = std::get<Spec>(named);
   if (!given.logits && rule_of(spec)->wants_mass() && !reports_weights(history)) {
@@ -85,7 +98,7 @@ ReferenceGets given_to(const Trial& trial) {
 }
 
 Judgement model(Trial& trial, const Contract& contract) {
-  auto named = named_spec(contract, given_to(trial));
+  auto named = named_spec(contract, trial.what().setup, given_to(trial));
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
   auto history = trial.run(trial.what());
   if (!history) return untested(history.error());
@@ -150,7 +163,8 @@ bool shares_nothing(const Spec& spec, const Setup& setup) {
 }
 
 std::optional<Reduction> reduction_of(const Spec& spec, const Setup& setup, bool token_by_token) {
-  if (!spec.bounded()) return {};
+  if (!spec.bounded() || spec.phases.compress == Phases::Compress::never) return {};
+  if (spec.phases.ratio > 0) return {};  // sizes follow from the prompt
   Reduction reduced{spec};
   if (spec.budgets.shared() && shares_nothing(spec, setup)) reduced.spec.budgets = Budgets();
   // Without a middle every policy keeps the newest tokens, and the sinks if it has any.
@@ -203,7 +217,7 @@ std::vector<Setup> reducing_setups(const Trial& trial) {
 Judgement reduce(Trial& trial, const Case& what, bool token_by_token) {
   const auto contract = trial.family().contract(what.setup);
   if (!contract || contract->reference.empty()) return NotTested{"these sizes are refused"};
-  auto named = named_spec(*contract, given_to(trial));
+  auto named = named_spec(*contract, what.setup, given_to(trial));
   if (auto* why = std::get_if<NotTested>(&named)) return *why;
   const auto reduced = reduction_of(std::get<Spec>(named), what.setup, token_by_token);
   if (!reduced) return NotTested{"nothing simpler does the same", true};
