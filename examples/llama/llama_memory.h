@@ -1,5 +1,5 @@
-/* The functions of llama.cpp that adapter.c calls, as llama.h declares them, and what the adapter
- * needs beside them. A program that has llama.cpp defines KVL_LLAMA_H as its header. */
+/* The functions of llama.cpp that adapter.c calls, as its public header has them, and what the
+ * adapter needs beside them. A program that has llama.cpp defines KVL_LLAMA_H as its header. */
 #ifndef KVCHECK_LLAMA_MEMORY_H
 #define KVCHECK_LLAMA_MEMORY_H
 
@@ -24,8 +24,8 @@ llama_pos llama_memory_seq_pos_min(llama_memory_t mem, llama_seq_id seq_id);
 llama_pos llama_memory_seq_pos_max(llama_memory_t mem, llama_seq_id seq_id);
 #endif
 
-/* What llama.h has no words for: which token a cell holds. An engine of one's own answers it from
- * the ids that it decoded, or from what its kernels read. */
+/* What that header has no words for: which token a cell holds. An engine of one's own answers it
+ * from the ids that it decoded, or from what its kernels read. */
 typedef struct {
   int64_t id;    /* as it was given to kvl_decode */
   llama_pos pos; /* the rotary position of its key */

@@ -30,17 +30,9 @@ struct Edges {
   // cache takes it.
   std::uint32_t first(Drawer& draw) const {
     const std::uint32_t window = recent > 0 ? recent : budget;
-    std::vector<std::uint32_t> sizes = {1,
-                                        2,
-                                        3,
-                                        window,
-                                        window + 1,
-                                        window > 1 ? window - 1 : 1,
-                                        sinks + 1,
-                                        budget,
-                                        budget + 1,
-                                        2 * budget + 1,
-                                        budget > 1 ? budget - 1 : 1};
+    std::vector<std::uint32_t> sizes = {1, 2, 3, window, window + 1, std::max(window, 2U) - 1};
+    sizes.insert(sizes.end(),
+                 {sinks + 1, budget, budget + 1, 2 * budget + 1, std::max(budget, 2U) - 1});
     if (slack > 0) sizes.push_back(slack + 1);
     return legal(draw.pick(sizes), true);
   }
@@ -49,8 +41,7 @@ struct Edges {
   std::uint32_t prompt(Drawer& draw) const {
     if (draw.chance(1, 4)) return first(draw);
     const std::uint32_t kept = for_a_row * budget;
-    return legal(draw.pick(std::vector<std::uint32_t>{budget + 1, kept + 1, kept + for_a_row,
-                                                      kept + 2 * for_a_row + 1, 2 * kept + 1}),
+    return legal(draw.pick(std::vector{budget + 1, kept + 1, kept + for_a_row, 2 * kept + 1}),
                  true);
   }
 

@@ -2,8 +2,8 @@
 //
 // A tag has 48 bits: position, variant, place and check bits. It is cut into one digit for each
 // rotary pair of a key, which is the pair's length less 1, and one for each number of a value:
-// twelve digits of four bits if there is room for twelve, and repeated where there is room for more,
-// so that every number is read and a row that is partly another's is no token's. All numbers of
+// twelve digits of four bits if there is room for twelve, repeated where there is room for more, so
+// that every number is read and a row that is partly another's is no token's. All numbers of
 // values are whole and at most 64, which f16 and bf16 hold exactly. The same rows as those of
 // python/kvcheck/tags.py.
 #pragma once

@@ -126,24 +126,6 @@ bool CacheSteps::shares_budget() const {
   return spec().budgets.shared();
 }
 
-bool CacheSteps::grows() const {
-  return spec().phases.marked() && spec().phases.then == Phases::Then::grow;
-}
-
-bool CacheSteps::trims_first() const {
-  return spec().timing == Timing::trim_then_attend && !is_prompt_ && !grows();
-}
-
-Spec for_prompt(const Spec& spec, std::uint64_t prompt) {
-  Spec own = spec;
-  if (!spec.phases.marked()) return own;
-  own.phases.first_trim = prompt;
-  const std::uint64_t share = prompt * spec.phases.ratio / 1000;
-  own.budget = std::max(spec.budget, static_cast<std::uint32_t>(share));
-  if (spec.phases.recent_follows) own.recent = own.budget - own.sinks;
-  return own;
-}
-
 StoredRow* CacheSteps::find(CacheUnit& unit, std::uint64_t position) {
   const auto found = std::ranges::find_if(unit.rows, [position](const StoredRow& row) {
     return row.token.position == static_cast<std::int32_t>(position);

@@ -112,8 +112,8 @@ void read_sizes(const JsonAt& at, Contract& contract) {
 void read_ratio(const JsonAt& at, Contract& contract) {
   const auto ratio = at.find("ratio");
   if (!ratio) return;
-  const double thousandths = std::round(ratio->number("a share of the prompt") * 1000);
   const double given = ratio->number("a share of the prompt") * 1000;
+  const double thousandths = std::round(given);
   if (given >= 0 && given <= 1000 && std::abs(given - thousandths) < 1e-6) {
     contract.ratio = static_cast<std::uint32_t>(thousandths);
   } else {

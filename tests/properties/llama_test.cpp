@@ -1,4 +1,4 @@
-// The adapter of llama.cpp's memory functions, over what stands in for them: right, and with faults.
+// The adapter of llama.cpp's memory functions, over what stands in for them: right and wrong.
 #include <cstdlib>
 
 #include "kvcheck/tests/cli/run.h"

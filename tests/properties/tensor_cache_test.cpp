@@ -1,7 +1,7 @@
 // Caches of tensors in C++: a right one of head_dim 64 in f16 without padding, and wrong ones.
 #include "kvcheck/properties/conformance/tensor_cache.h"
 
-#include "kvcheck/examples/tensors/sink_tensors.h"
+#include <kvcheck/examples/tensors/sink_tensors.h>  // an example, and no room
 #include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/cases/tensor_rows.h"
 
@@ -67,7 +67,7 @@ TEST(TensorCache, KeysReadWithAnotherHeadsStrideAreFound) {
 
 class TensorRowsRead : public testing::TestWithParam<std::tuple<std::size_t, Number, bool>> {};
 
-TEST_P(TensorRowsRead, SayToWhomTheyBelongInEveryTypeAndSize) {
+TEST_P(TensorRowsRead, SayWhichTokenTheyHoldInEveryTypeAndSize) {
   const auto [dim, type, interleaved] = GetParam();
   const TensorFormat format{.head_dim = dim, .type = type, .interleaved = interleaved};
   const TensorRows rows(format);
