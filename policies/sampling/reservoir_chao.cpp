@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <numeric>
 #include <string_view>
 
-#include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/one_by_one.h"
 #include "kvcheck/policies/policy.h"
+#include "kvcheck/policies/sampling/weighted_middle.h"
 
 namespace kv {
 namespace {
@@ -29,108 +27,92 @@ class ReservoirChao final : public OneByOne {
 
   void save(ByteWriter& writer) const override {
     weights_.save(writer);
-    writer.put(total_);
-    writer.put(held_);
-    for (const std::uint8_t sure : sure_) writer.put(sure);
+    writer.put(rest_);
+    middle_.save(writer);
   }
 
   void load(ByteReader& reader) override {
     weights_.load(reader);
-    total_ = reader.get<double>();
-    reader.get(held_);
-    sure_.resize(held_.size());
-    for (std::uint8_t& sure : sure_) sure = reader.get<std::uint8_t>();
+    rest_ = reader.get<double>();
+    middle_.load(reader);
   }
 
  protected:
   std::size_t select(const Candidates& candidates, Draws& draws) override {
     const std::size_t k = candidates.capacity;
+    const auto add = [&](std::size_t i) {
+      return middle_.add(candidates.positions[i], weights_.at(candidates.first_rank + i));
+    };
     // The first k tokens were kept without a draw, so each was kept with certainty.
-    for (std::size_t i = held_.size(); i <= k; ++i) {
-      held_.push_back(weights_.at(candidates.first_rank + i));
-      sure_.push_back(i < k ? 1 : 0);
-      total_ += held_.back();
-    }
-    was_sure_ = sure_;
-    find_overweight(k);
-    const std::size_t victim = draw_victim(k, candidates.positions.back(), draws);
-    held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(victim));
-    sure_.erase(sure_.begin() + static_cast<std::ptrdiff_t>(victim));
-    return victim;
+    while (middle_.size() < k) middle_.make_overweight(add(middle_.size()));
+    const std::size_t newcomer = add(k);
+    const std::size_t others = k - middle_.overweight();
+    find_overweight(newcomer, k);
+    const std::size_t victim = draw_victim(newcomer, others, draws);
+    for (const std::size_t token : released_) middle_.make_light(token);
+    const auto at = std::ranges::lower_bound(candidates.positions, middle_.position(victim));
+    middle_.remove(victim);
+    return static_cast<std::size_t>(at - candidates.positions.begin());
   }
 
  private:
-  // Finds the overweight tokens: the heaviest first, as long as a token's share of the remaining
-  // places is one or more. Only the newcomer, which is held last, and the tokens that were
-  // overweight before are searched: the share of every other token only falls as the total grows.
-  void find_overweight(std::size_t k) {
-    order_.clear();
-    for (std::size_t i = 0; i < k; ++i) {
-      if (sure_[i] != 0) order_.push_back(i);
+  // The newcomer and the tokens that were overweight before may be overweight now; the share of
+  // every other token only falls as the total grows. A token fails if its share of the places and
+  // of the weight that heavier tokens leave is below one, and then all lighter tokens fail too, so
+  // that the lightest are released until one passes.
+  void find_overweight(std::size_t newcomer, std::size_t k) {
+    middle_.make_overweight(newcomer);
+    released_.clear();
+    while (middle_.overweight() > 0) {
+      const std::size_t lightest = middle_.lightest();
+      const double weight = middle_.weight(lightest);
+      const std::size_t heavier = middle_.overweight() - 1;
+      if (heavier < k && static_cast<double>(k - heavier) * weight >= rest_ + weight) break;
+      middle_.release_lightest();
+      released_.push_back(lightest);
+      rest_ += weight;
     }
-    order_.push_back(k);
-    std::ranges::sort(order_, [this](std::size_t a, std::size_t b) {
-      return held_[a] > held_[b] || (held_[a] == held_[b] && a < b);
-    });
-    std::ranges::fill(sure_, std::uint8_t{0});
-    places_ = static_cast<double>(k);
-    weight_ = total_;
-    for (const std::size_t i : order_) {
-      if (places_ < 1 || places_ * held_[i] < weight_) break;
-      sure_[i] = 1;
-      places_ -= 1;
-      weight_ -= held_[i];
-    }
+    places_ = static_cast<double>(k - middle_.overweight());
+    std::ranges::sort(released_);  // by arrival, the order in which draws consider them
   }
 
-  [[nodiscard]] double chance(std::size_t i) const {
-    return sure_[i] != 0 ? 1 : places_ * held_[i] / weight_;
+  [[nodiscard]] double chance(std::size_t token) const {
+    return middle_.is_overweight(token) ? 1 : places_ * middle_.weight(token) / rest_;
   }
 
-  [[nodiscard]] std::size_t draw_victim(std::size_t k, Position newcomer, Draws& draws) const {
-    const double enters = chance(k);
-    if (draws.uniform(newcomer, 0) >= enters) return k;
-    double left = draws.uniform(newcomer, 1);
-    std::size_t others = 0;
-    for (std::size_t i = 0; i < k; ++i) {
-      if (was_sure_[i] == 0) ++others;
-      if (was_sure_[i] == 0 || sure_[i] != 0) continue;
-      left -= (1 - chance(i)) / enters;
-      if (left < 0) return i;
-    }
-    return draw_other(k, left, enters, others);
-  }
-
-  // Draws uniformly from the tokens that were not certain before. `left` is the rest of a uniform
-  // number after the shares of the formerly certain tokens are subtracted.
-  [[nodiscard]] std::size_t draw_other(std::size_t k,
-                                       double left,
-                                       double enters,
-                                       std::size_t others) const {
+  // `others` of the older tokens were not overweight before.
+  [[nodiscard]] std::size_t draw_victim(std::size_t newcomer,
+                                        std::size_t others,
+                                        Draws& draws) const {
+    const Position position = middle_.position(newcomer);
+    const double enters = chance(newcomer);
+    if (draws.uniform(position, 0) >= enters) return newcomer;
+    double left = draws.uniform(position, 1);
     double share = 1;
-    for (std::size_t i = 0; i < k; ++i) {
-      if (was_sure_[i] != 0 && sure_[i] == 0) share -= (1 - chance(i)) / enters;
+    std::size_t last = newcomer;
+    for (const std::size_t token : released_) {
+      if (token == newcomer) continue;
+      const double falls = (1 - chance(token)) / enters;
+      left -= falls;
+      if (left < 0) return token;
+      share -= falls;
+      last = token;
     }
-    std::size_t last = k;
-    for (std::size_t i = 0; i < k; ++i) {
-      // If every token was certain before, rounding may still leave a positive `left`. The last
-      // token that is not certain now is then the victim.
-      if (was_sure_[i] != 0 && (others > 0 || sure_[i] != 0)) continue;
-      last = i;
-      left -= others > 0 ? share / static_cast<double>(others) : 0;
-      if (others > 0 && left < 0) return i;
-    }
-    return last;
+    // If every token was certain before, rounding may still leave a positive `left`. The last token
+    // that is not certain now is then the victim.
+    if (others == 0) return last;
+    const double each = share / static_cast<double>(others);
+    // Rounding may leave more than all others have.
+    const bool past = left >= each * static_cast<double>(others);
+    return middle_.light(past ? others - 1
+                              : std::min(static_cast<std::size_t>(left / each), others - 1));
   }
 
   TokenWeights weights_;
-  double total_ = 0;                    // the weight of all that ever entered the middle
-  std::vector<double> held_;            // [k], weights of the middle in stream order
-  std::vector<std::uint8_t> sure_;      // [k]: overweight
-  double places_ = 0;                   // of a decision: what is left of k beside the overweight,
-  double weight_ = 0;                   // and of the total
-  std::vector<std::uint8_t> was_sure_;  // scratch
-  std::vector<std::size_t> order_;      // scratch
+  WeightedMiddle middle_;
+  double rest_ = 0;    // the weight of all that ever entered the middle, without the overweight
+  double places_ = 0;  // scratch: of k, those that the overweight leave
+  std::vector<std::size_t> released_;  // scratch: tokens that are no longer overweight
 };
 
 constexpr auto claims = std::array<std::string_view, 1>{"constant-size"};
@@ -142,20 +124,20 @@ std::unique_ptr<Policy> make_reservoir_chao(Weight weight) {
 }
 
 PolicyEntry reservoir_chao_policy() {
-  return {.name = "reservoir-chao",
-          .summary = "Samples the middle with probabilities in proportion to the tokens' weights.",
-          .protection = {.sinks = 4},
-          .parameters = weight_parameters(),
-          .claims = claims,
-          .source =
-              "Chao, \"A general purpose unequal probability sampling plan\", Biometrika "
-              "69(3), 1982, section 2",
-          .differs = "nothing in the algorithm; its use as an eviction policy is our own",
-          .cost =
-              "O(k + s log s) time and two draws a token, where s tokens are overweight; "
-              "O(residents) a query for weight=attention; 9 bytes per middle token and 8 "
-              "(attention: 16) per resident",
-          .make = [](const Options& options) { return make_reservoir_chao(weight_of(options)); }};
+  return {
+      .name = "reservoir-chao",
+      .summary = "Samples the middle with probabilities in proportion to the tokens' weights.",
+      .protection = {.sinks = 4},
+      .parameters = weight_parameters(),
+      .claims = claims,
+      .source =
+          "Chao, \"A general purpose unequal probability sampling plan\", Biometrika "
+          "69(3), 1982, section 2",
+      .differs = "nothing in the algorithm; its use as an eviction policy is our own",
+      .cost =
+          "O(log k) time and two draws a token; O(residents) a query for weight=attention; up to "
+          "64 bytes per middle token and 8 (attention: 16) per resident",
+      .make = [](const Options& options) { return make_reservoir_chao(weight_of(options)); }};
 }
 
 }  // namespace kv
