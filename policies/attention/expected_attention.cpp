@@ -117,8 +117,18 @@ class ExpectedAttention final : public Policy {
     }
     rotator_.rotation()->mean_rotations(
         rotator_.at_ranks() ? static_cast<Position>(residents) : next_, future_, ahead_);
+    for (const PairRotation& pair : ahead_) rotate_back(pair);
+  }
+
+  // Pair by pair over all keys, so that the pair stays in registers.
+  void rotate_back(const PairRotation& pair) {
     for (std::size_t at = 0; at < rotated_.size(); at += dim_) {
-      rotate_pairs<float>(ahead_, true, std::span(rotated_).subspan(at, dim_));
+      float& x = rotated_[at + pair.x];
+      float& y = rotated_[at + pair.y];
+      const double along = double{x} * pair.cosine + double{y} * pair.sine;
+      const double across = double{y} * pair.cosine - double{x} * pair.sine;
+      x = static_cast<float>(along);
+      y = static_cast<float>(across);
     }
   }
 
@@ -157,11 +167,10 @@ class ExpectedAttention final : public Policy {
       expected_[rank] = exponent(key);
       highest = rank == 0 ? expected_[rank] : std::max(highest, expected_[rank]);
     }
+    for (double& value : expected_) value -= highest;
+    kernels().exp_each(expected_.data(), residents);
     double sum = 0;
-    for (double& value : expected_) {
-      value = std::exp(value - highest);
-      sum += value;
-    }
+    for (const double value : expected_) sum += value;
     for (std::size_t rank = 0; rank < residents; ++rank) {
       scores_[rank] += expected_[rank] / sum * norms_[rank * kv_heads_ + kv_head];
     }

@@ -17,17 +17,14 @@ template <typename T>
 void erase_rows(std::vector<T>& values, std::span<const std::size_t> ranks, std::size_t width) {
   if (width == 0) return;
   const std::size_t rows = values.size() / width;
-  std::size_t kept = 0;
-  std::size_t next = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (next < ranks.size() && ranks[next] == row) {
-      ++next;
-      continue;
-    }
-    if (kept != row) {
-      std::copy_n(values.data() + row * width, width, values.data() + kept * width);
-    }
-    ++kept;
+  std::size_t kept = ranks.empty() ? rows : std::min(ranks[0], rows);
+  // The rows between two erased ones move as a whole.
+  for (std::size_t i = 0; i < ranks.size() && ranks[i] < rows; ++i) {
+    const std::size_t first = ranks[i] + 1;
+    const std::size_t last = i + 1 < ranks.size() ? std::min(ranks[i + 1], rows) : rows;
+    std::copy(values.data() + first * width, values.data() + last * width,
+              values.data() + kept * width);
+    kept += last - first;
   }
   values.resize(kept * width);
 }
