@@ -7,6 +7,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/parts/rotator.h"
 #include "kvcheck/policies/parts/rows.h"
 #include "kvcheck/policies/policy.h"
 
@@ -15,17 +16,27 @@ namespace {
 
 class Keydiff final : public Policy {
  public:
+  explicit Keydiff(bool rotated) : rotated_(rotated) {}
+
   [[nodiscard]] Needs needs() const override { return {.keys = true}; }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 
+  void rotate_by(const Rotation* rotation, bool at_ranks) override {
+    if (rotated_) rotator_ = Rotator(rotation, at_ranks);
+  }
+
   void observe(const Observation& observation) override {
-    const HeadVectors& keys = observation.keys;
-    dim_ = keys.dim;
-    width_ = keys.numbers.size();
-    for (std::size_t head = 0; head < keys.heads(); ++head) {
-      const double norm = norm_of(keys.head(head));
-      for (const float number : keys.head(head)) {
+    dim_ = observation.keys.dim;
+    width_ = observation.keys.numbers.size();
+    key_.assign(observation.keys.numbers.begin(), observation.keys.numbers.end());
+    // A position never changes, so its rotation is done once; ranks change and are applied at a
+    // trim.
+    if (!rotator_.at_ranks()) rotator_.rotate_to(observation.query, dim_, key_);
+    for (std::size_t head = 0; head < width_; head += dim_) {
+      const auto key = std::span<const float>(key_).subspan(head, dim_);
+      const double norm = norm_of(key);
+      for (const float number : key) {
         // Stored as floats to halve the state; a key of length 0 becomes a zero vector.
         units_.push_back(norm > 0 ? static_cast<float>(static_cast<double>(number) / norm) : 0.0F);
       }
@@ -35,9 +46,16 @@ class Keydiff final : public Policy {
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
     const std::size_t n = candidates.positions.size();
     KV_CHECK((candidates.first_rank + n) * width_ <= units_.size());
-    find_anchor();
+    if (rotator_.moves()) {
+      at_ranks_ = units_;
+      rotator_.rotate_to_ranks(dim_, width_, width_, at_ranks_);
+    }
+    const std::vector<float>& units = rotator_.moves() ? at_ranks_ : units_;
+    find_anchor(units);
     scores_.assign(n, 0);
-    for (std::size_t i = 0; i < n; ++i) scores_[i] = -likeness(candidates.first_rank + i);
+    for (std::size_t i = 0; i < n; ++i) {
+      scores_[i] = -likeness(units.data() + (candidates.first_rank + i) * width_);
+    }
     append_lowest(std::span<const double>(scores_), n - candidates.capacity, victims);
   }
 
@@ -63,10 +81,10 @@ class Keydiff final : public Policy {
   // The sum of all unit keys, head by head. Its length does not change the order of cosines within
   // a head. It would weight the heads in their mean, so each head's anchor is scaled to unit
   // length.
-  void find_anchor() {
+  void find_anchor(const std::vector<float>& units) {
     anchor_.assign(width_, 0);
-    for (std::size_t i = 0; i < units_.size(); i += width_) {
-      kernels().add_to_double(anchor_.data(), units_.data() + i, width_);
+    for (std::size_t i = 0; i < units.size(); i += width_) {
+      kernels().add_to_double(anchor_.data(), units.data() + i, width_);
     }
     for (std::size_t head = 0; head < width_; head += dim_) {
       double square = 0;
@@ -77,41 +95,47 @@ class Keydiff final : public Policy {
   }
 
   // The sum of the heads' cosines, which has the order of their mean.
-  [[nodiscard]] double likeness(std::size_t rank) const {
-    return kernels().dot_weights(units_.data() + rank * width_, anchor_.data(), width_);
+  [[nodiscard]] double likeness(const float* unit) const {
+    return kernels().dot_weights(unit, anchor_.data(), width_);
   }
 
-  std::size_t dim_ = 0;         // of one head's key
-  std::size_t width_ = 0;       // of all heads'
-  std::vector<float> units_;    // [residents, width], by rank: keys as unit vectors
-  std::vector<double> anchor_;  // scratch: [width]
-  std::vector<double> scores_;  // scratch
+  bool rotated_;
+  Rotator rotator_;              // rotates nothing unless rotated_
+  std::size_t dim_ = 0;          // of one head's key
+  std::size_t width_ = 0;        // of all heads'
+  std::vector<float> units_;     // [residents, width], by rank: keys as unit vectors; rotated by
+                                 // their positions, unless positions are ranks, which change
+  std::vector<float> key_;       // scratch: the newest key
+  std::vector<float> at_ranks_;  // scratch: units_ rotated to ranks
+  std::vector<double> anchor_;   // scratch: [width]
+  std::vector<double> scores_;   // scratch
 };
 
 constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "deterministic"};
 
+constexpr auto parameters = std::array<Parameter, 1>{key_scores};
+
 }  // namespace
 
-std::unique_ptr<Policy> make_keydiff() {
-  return std::make_unique<Keydiff>();
+std::unique_ptr<Policy> make_keydiff(bool rotated) {
+  return std::make_unique<Keydiff>(rotated);
 }
 
 PolicyEntry keydiff_policy() {
   return {.name = "keydiff",
           .summary = "Evicts the tokens whose keys are most similar to the mean key.",
           .protection = {},
-          .parameters = {},
+          .parameters = parameters,
           .claims = claims,
           .source =
               "Park et al., \"KeyDiff: Key Similarity-Based KV Cache Eviction for "
               "Long-Context LLM Inference in Resource-Constrained Environments\", "
               "arXiv:2504.15364; code NVIDIA/kvpress, KeyDiffPress",
           .differs =
-              "Keys are compared before rotation; the source compares them as they are stored. "
-              "Cosines are averaged over a unit's kv-heads. Of equal scores the older token is "
-              "evicted.",
+              "Cosines are averaged over a unit's kv-heads; in the source each kv-head is a unit. "
+              "Of equal scores the older token is evicted; in the source torch.topk decides.",
           .cost = "O(residents * key) time a trim; 4 bytes for each number of a key per resident",
-          .make = [](const Options&) { return make_keydiff(); }};
+          .make = [](const Options& options) { return make_keydiff(scores_are_rotated(options)); }};
 }
 
 }  // namespace kv

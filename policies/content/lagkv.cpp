@@ -10,6 +10,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/policies/parts/by_rank.h"
+#include "kvcheck/policies/parts/rotator.h"
 #include "kvcheck/policies/parts/rows.h"
 #include "kvcheck/policies/policy.h"
 
@@ -22,7 +23,8 @@ constexpr double not_scored = std::numeric_limits<double>::infinity();
 
 class Lagkv final : public Policy {
  public:
-  Lagkv(std::size_t lag, LagPartitions partitions) : lag_(lag), partitions_(partitions) {
+  Lagkv(std::size_t lag, LagPartitions partitions, bool rotated)
+      : lag_(lag), partitions_(partitions), rotated_(rotated) {
     KV_CHECK(lag >= 1);
   }
 
@@ -30,14 +32,25 @@ class Lagkv final : public Policy {
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 
+  void rotate_by(const Rotation* rotation, bool at_ranks) override {
+    if (rotated_) rotator_ = Rotator(rotation, at_ranks);
+  }
+
   void observe(const Observation& observation) override {
     dim_ = observation.keys.dim;
-    width_ = observation.keys.numbers.size() + observation.values.numbers.size();
+    key_width_ = observation.keys.numbers.size();
+    width_ = key_width_ + observation.values.numbers.size();
     const auto append = [this](std::span<const float> numbers) {
       numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
     };
     append(observation.keys.numbers);
     append(observation.values.numbers);
+    // A position never changes, so its rotation is done once; ranks change and are applied when a
+    // token is scored.
+    if (!rotator_.at_ranks()) {
+      rotator_.rotate_to(observation.query, dim_,
+                         std::span(numbers_).last(width_).first(key_width_));
+    }
     scores_.push_back(not_scored);
     positions_.push_back(observation.query);
   }
@@ -48,6 +61,7 @@ class Lagkv final : public Policy {
     const std::size_t first = candidates.first_rank;
     const std::size_t n = candidates.positions.size();
     KV_CHECK(first + n <= scores_.size());
+    find_seen(candidates);
     for (std::size_t rank = first; rank < first + n; ++rank) {
       if (scores_[rank] != not_scored) continue;
       if (partitions_ == LagPartitions::none) {
@@ -71,22 +85,33 @@ class Lagkv final : public Policy {
   }
 
   void save(ByteWriter& writer) const override {
-    writer.put(dim_);
-    writer.put(width_);
+    for (const std::size_t size : {dim_, key_width_, width_}) writer.put(size);
     writer.put(scores_);
     writer.put(numbers_);
     writer.put(positions_);
   }
 
   void load(ByteReader& reader) override {
-    dim_ = reader.get<std::size_t>();
-    width_ = reader.get<std::size_t>();
+    for (std::size_t* size : {&dim_, &key_width_, &width_}) *size = reader.get<std::size_t>();
     reader.get(scores_);
     reader.get(numbers_);
     reader.get(positions_);
   }
 
  private:
+  // The vectors that are compared: those of the residents, with keys at their ranks where these are
+  // rotary positions and a candidate has no score yet.
+  void find_seen(const Candidates& candidates) {
+    seen_ = numbers_.data();
+    if (!rotator_.moves()) return;
+    const auto scores =
+        std::span(scores_).subspan(candidates.first_rank, candidates.positions.size());
+    if (std::ranges::find(scores, not_scored) == scores.end()) return;
+    at_ranks_ = numbers_;
+    rotator_.rotate_to_ranks(dim_, width_, key_width_, at_ranks_);
+    seen_ = at_ranks_.data();
+  }
+
   // The sum over the vectors of a token; 0 for a token that no other follows.
   [[nodiscard]] double score(std::size_t rank) {
     const std::size_t last = std::min(scores_.size() - 1, rank + lag_);
@@ -152,11 +177,11 @@ class Lagkv final : public Policy {
 
   // The extremes of each channel of the ranks from `first` to `last`.
   void find_extremes(std::size_t first, std::size_t last) {
-    const float* const row = numbers_.data() + first * width_;
+    const float* const row = seen_ + first * width_;
     least_.assign(row, row + width_);
     most_ = least_;
     for (std::size_t rank = first + 1; rank <= last; ++rank) {
-      kernels().extend_bounds(numbers_.data() + rank * width_, width_, least_.data(), most_.data());
+      kernels().extend_bounds(seen_ + rank * width_, width_, least_.data(), most_.data());
     }
   }
 
@@ -179,16 +204,22 @@ class Lagkv final : public Policy {
   }
 
   [[nodiscard]] float at(std::size_t rank, std::size_t channel) const {
-    return numbers_[rank * width_ + channel];
+    return seen_[rank * width_ + channel];
   }
 
   std::size_t lag_;
   LagPartitions partitions_;
+  bool rotated_;
+  Rotator rotator_;                  // rotates nothing unless rotated_
   std::size_t dim_ = 0;              // of one vector
+  std::size_t key_width_ = 0;        // of all keys of a token
   std::size_t width_ = 0;            // of all vectors of a token
   std::vector<double> scores_;       // [residents], by rank; not_scored until it is a candidate
-  std::vector<float> numbers_;       // [residents, width]: keys, then values
+  std::vector<float> numbers_;       // [residents, width]: keys, then values; keys rotated by their
+                                     // positions, unless positions are ranks, which change
   std::vector<Position> positions_;  // [residents]
+  const float* seen_ = nullptr;      // scratch, of a decision: numbers_, or those
+  std::vector<float> at_ranks_;      // scratch: with keys at their ranks
   std::vector<float> least_, most_;  // scratch: [width]
   std::vector<double> spreads_;      // scratch: of one vector of a piece's tokens
   std::vector<double> sums_;         // scratch: of a piece's tokens
@@ -197,7 +228,7 @@ class Lagkv final : public Policy {
 constexpr auto claims = std::array<std::string_view, 2>{"constant-size", "deterministic"};
 
 constexpr auto partitionings = std::array<std::string_view, 3>{"none", "ranked", "scored"};
-constexpr auto parameters = std::array<Parameter, 2>{{
+constexpr auto parameters = std::array<Parameter, 3>{{
     {.name = "lag",
      .default_value = "128",
      .meaning = "the number of following tokens against which a token is measured",
@@ -210,6 +241,7 @@ constexpr auto parameters = std::array<Parameter, 2>{{
          "measured against the next: ranked keeps tokens by their rank within the partition, "
          "scored by their score; a budget below three partitions beside the sinks evicts most "
          "tokens before they have a score, as streaming does"},
+    key_scores,
 }};
 
 LagPartitions partitions_of(std::string_view word) {
@@ -219,33 +251,32 @@ LagPartitions partitions_of(std::string_view word) {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_lagkv(std::size_t lag, LagPartitions partitions) {
-  return std::make_unique<Lagkv>(lag, partitions);
+std::unique_ptr<Policy> make_lagkv(std::size_t lag, LagPartitions partitions, bool rotated) {
+  return std::make_unique<Lagkv>(lag, partitions, rotated);
 }
 
 PolicyEntry lagkv_policy() {
-  return {
-      .name = "lagkv",
-      .summary = "Evicts the tokens that vary least relative to the tokens after them.",
-      .protection = {.sinks = 4},
-      .parameters = parameters,
-      .claims = claims,
-      .source =
-          "\"LagKV: Lag-Relative Information of the KV Cache "
-          "Tells Which Tokens Are Important\", arXiv:2504.04704; code "
-          "AI-Lab-China-Merchants-Bank/LagKV, lag_kv.py, and NVIDIA/kvpress, LagKVPress",
-      .differs =
-          "By default each token has a reference of its own and the middle is thinned as a "
-          "whole; the source forms partitions (partitions=ranked). A partition of the source "
-          "keeps a fixed share of its tokens; here the share falls as the text grows. Heads of "
-          "a unit are averaged. Keys are those before rotation. Of equal scores the older token "
-          "is evicted.",
-      .cost =
-          "O(lag * width) time a token, where width counts the numbers in its keys and values; "
-          "12 bytes, and 4 for each of these numbers, per resident",
-      .make = [](const Options& options) {
-        return make_lagkv(options.count("lag"), partitions_of(options.at("partitions")));
-      }};
+  return {.name = "lagkv",
+          .summary = "Evicts the tokens that vary least relative to the tokens after them.",
+          .protection = {.sinks = 4},
+          .parameters = parameters,
+          .claims = claims,
+          .source =
+              "\"LagKV: Lag-Relative Information of the KV Cache "
+              "Tells Which Tokens Are Important\", arXiv:2504.04704; code "
+              "AI-Lab-China-Merchants-Bank/LagKV, lag_kv.py, and NVIDIA/kvpress, LagKVPress",
+          .differs =
+              "By default each token has a reference of its own and the middle is thinned as a "
+              "whole; the source forms partitions (partitions=ranked). A partition of the source "
+              "keeps a fixed share of its tokens; here the share falls as the text grows. Heads of "
+              "a unit are averaged. Of equal scores the older token is evicted.",
+          .cost =
+              "O(lag * width) time a token, where width counts the numbers in its keys and values; "
+              "12 bytes, and 4 for each of these numbers, per resident",
+          .make = [](const Options& options) {
+            return make_lagkv(options.count("lag"), partitions_of(options.at("partitions")),
+                              scores_are_rotated(options));
+          }};
 }
 
 }  // namespace kv

@@ -20,6 +20,11 @@
 // A token without a score is kept while another candidate can be evicted; tokens without a score
 // are evicted oldest first. A cache should therefore hold three pieces: select `lag` by the budget.
 //
+// With scores=rotated, as published, keys are compared as caches store them, rotated to their
+// positions. In a cache that closes gaps they are rotated to the ranks that they have when the
+// score is computed, and the score remains when ranks change later. With scores=raw keys are
+// compared before rotation. Values are never rotated.
+//
 // A channel in which the reference does not vary adds nothing to the score.
 #pragma once
 
@@ -33,7 +38,7 @@ namespace kv {
 enum class LagPartitions { none, ranked, scored };
 
 // Requires lag >= 1.
-std::unique_ptr<Policy> make_lagkv(std::size_t lag, LagPartitions partitions = LagPartitions::none);
+std::unique_ptr<Policy> make_lagkv(std::size_t lag, LagPartitions partitions, bool rotated);
 
 PolicyEntry lagkv_policy();
 

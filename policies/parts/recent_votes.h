@@ -45,6 +45,28 @@ class RecentVotes {
     return sums_;
   }
 
+  // The same for the shares that each of the queries paid them of what it paid to all of these
+  // residents. The view holds until the next call. Cost: O(count * window).
+  std::span<const double> sums_of_shares(std::size_t first, std::size_t count) {
+    KV_CHECK(first + count <= residents());
+    totals_.assign(width_, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      const float* const votes = votes_.data() + (first + i) * width_;
+      for (std::size_t slot = 0; slot < width_; ++slot) {
+        totals_[slot] += static_cast<double>(votes[slot]);
+      }
+    }
+    sums_.assign(count, 0);
+    for (double& total : totals_) total = total > 0 ? 1 / total : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const float* const votes = votes_.data() + (first + i) * width_;
+      for (std::size_t slot = 0; slot < width_; ++slot) {
+        sums_[i] += static_cast<double>(votes[slot]) * totals_[slot];
+      }
+    }
+    return sums_;
+  }
+
   void forget(std::span<const std::size_t> ranks) { erase_rows(votes_, ranks, width_); }
 
   [[nodiscard]] std::size_t residents() const { return votes_.size() / width_; }
@@ -81,8 +103,8 @@ class RecentVotes {
   std::size_t window_;
   std::size_t width_ = std::min<std::size_t>(window_, 32);  // allocated slots
   std::uint64_t queries_ = 0;                               // observed so far
-  std::vector<float> votes_;  // [residents, width], by rank; query q has slot q % window
-  std::vector<double> sums_;  // scratch
+  std::vector<float> votes_;           // [residents, width], by rank; query q has slot q % window
+  std::vector<double> sums_, totals_;  // scratch
 };
 
 // pooled[i] becomes the largest, or the sum, of the values within `reach` of i.

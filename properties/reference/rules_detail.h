@@ -22,7 +22,9 @@ std::unique_ptr<Rule> attention_rule_of(const Spec& spec);
 std::unique_ptr<Rule> content_rule_of(const Spec& spec);
 std::unique_ptr<Rule> weighted_rule_of(const Spec& spec);
 
-// Of the second kind, those of policies that look at vectors after rotation.
+// Of the second kind, those of policies that compare keys with keys, and those of policies that look
+// at queries after rotation.
+std::unique_ptr<Rule> keys_rule_of(const Spec& spec);
 std::unique_ptr<Rule> rotated_rule_of(const Spec& spec);
 
 // Two ways to add the same numbers differ by less than this share of the sum.
@@ -69,10 +71,12 @@ class RuleOf : public Base {
 };
 
 // Of n scores the `kept` highest, or all, as indices in order; among equals the older are left out.
-// `doubtful` is set where rounding might reverse the choice.
+// `doubtful` is set where rounding might reverse the choice; between equals too if they are only
+// equal by rounding.
 inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
                                            std::size_t kept,
-                                           bool& doubtful) {
+                                           bool& doubtful,
+                                           bool ties_are_doubtful = false) {
   std::vector<std::pair<double, std::size_t>> scored;
   for (std::size_t i = 0; i < scores.size(); ++i) scored.emplace_back(scores[i], i);
   std::ranges::sort(scored);
@@ -80,6 +84,7 @@ inline std::vector<std::size_t> highest_of(const std::vector<double>& scores,
   if (gone > 0 && kept > 0) {
     const double margin = scored[gone].first - scored[gone - 1].first;
     doubtful |= margin > 0 && margin < rounding * std::abs(scored[gone].first);
+    doubtful |= margin == 0 && ties_are_doubtful;
   }
   std::vector<std::size_t> stay;
   for (std::size_t i = gone; i < scored.size(); ++i) stay.push_back(scored[i].second);
@@ -105,7 +110,8 @@ class Scored : public Rule {
 
   std::vector<Position> keep(const Choice& choice, Draws&) override {
     std::vector<Position> kept;
-    for (const std::size_t i : highest_of(scores_of(choice), left_of(choice.capacity), doubtful_)) {
+    for (const std::size_t i :
+         highest_of(scores_of(choice), left_of(choice.capacity), doubtful_, ties_are_doubtful_)) {
       kept.push_back(choice.middle[i]);
     }
     return kept;
@@ -128,6 +134,7 @@ class Scored : public Rule {
   [[nodiscard]] virtual std::size_t left_of(std::size_t capacity) const { return capacity; }
 
   bool doubtful_ = false;
+  bool ties_are_doubtful_ = false;
 };
 
 // Those that decide by attention.
@@ -152,6 +159,17 @@ class RecentMass {
     double sum = 0;
     for (const auto& row : rows_) sum += row.contains(p) ? row.at(p) : 0;
     return sum;
+  }
+
+  // The mean of the shares that queries paid it of what they paid to all of these tokens.
+  [[nodiscard]] double mean_share(Position p, const std::vector<Position>& tokens) const {
+    double sum = 0;
+    for (const auto& row : rows_) {
+      double all = 0;
+      for (const Position token : tokens) all += row.contains(token) ? row.at(token) : 0;
+      if (all > 0 && row.contains(p)) sum += row.at(p) / all;
+    }
+    return sum / static_cast<double>(rows_.size());
   }
 
   [[nodiscard]] double mean(Position p) const { return sum(p) / static_cast<double>(rows_.size()); }

@@ -3,59 +3,12 @@
 #include <string>
 #include <string_view>
 
-#include "kvcheck/properties/reference/rules_detail.h"
+#include "kvcheck/properties/reference/rules_places.h"
 
 namespace kv::properties {
 namespace {
 
 using namespace vectors;
-
-// The angle by which each channel's pair rotates from place to place.
-double rotation_of(std::size_t channel) {
-  return channel < 2 ? 1 : 0.01;
-}
-
-// The mean rotation of `count` places, from `place` downwards: of each pair its cosine and sine.
-Vector mean_rotation(double place, std::size_t count) {
-  Vector rotate(input_dim);
-  for (std::size_t i = 0; i < input_dim; i += 2) {
-    for (std::size_t back = 0; back < count; ++back) {
-      const double angle = (place - static_cast<double>(back)) * rotation_of(i);
-      rotate[i] += std::cos(angle) / static_cast<double>(count);
-      rotate[i + 1] += std::sin(angle) / static_cast<double>(count);
-    }
-  }
-  return rotate;
-}
-
-Vector rotated(const Vector& vector, const Vector& rotate) {
-  Vector out(input_dim);
-  for (std::size_t i = 0; i < input_dim; i += 2) {
-    out[i] = vector[i] * rotate[i] - vector[i + 1] * rotate[i + 1];
-    out[i + 1] = vector[i] * rotate[i + 1] + vector[i + 1] * rotate[i];
-  }
-  return out;
-}
-
-// Knows where residents stand: at their positions or at their ranks.
-class ScoredByPlace : public ScoredByContent {
- public:
-  explicit ScoredByPlace(const Spec& spec) : at_ranks_(are_ranks(spec.positions)) {}
-
- protected:
-  [[nodiscard]] double place_of(Position p) const {
-    if (!at_ranks_) return p;
-    return static_cast<double>(std::distance(keys_.begin(), keys_.find(p)));
-  }
-
-  // The place of the next token.
-  [[nodiscard]] double next_place() const {
-    return static_cast<double>(at_ranks_ ? keys_.size() : queries_.size());
-  }
-
- private:
-  bool at_ranks_;
-};
 
 // expected-attention: what queries like all so far would pay at the next places, times the value's
 // length. A key that stands d places before the first of these meets a query rotated by d, d + 1,

@@ -166,13 +166,14 @@ constexpr std::array<Preset, 28> table = {{
          "window is SnapKV's 32; in kvpress it is 64. Tokens that do not make a whole chunk "
          "are kept."},
     {.name = "rkv",
-     .spec = "rkv:recent=8;timing=lazy:127",
+     .spec = "rkv:recent=8,importance=middle,lone=first;timing=lazy:127",
      .source = "Cai et al., arXiv:2505.24133; code Zefan-Cai/R-KV: the last 8 tokens are kept, and "
                "their queries decide; the cache is trimmed once it is 128 tokens over the budget; "
                "lambda 0.1",
      .differs =
-         "The code's default lambda is 0.07. Keys are compared before rotation. A query's mass "
-         "is distributed over all tokens that it sees."},
+         "The code's default lambda is 0.07. The code trims after every 128th token of the stream, "
+         "however many are stored. Of the query heads of a kv-head its largest logit counts; here "
+         "their masses are averaged."},
     {.name = "semantic-block",
      .spec = "semantic-blocks:sinks=8,budget=264,likeness=dot,scores=rotated;"
              "timing=lazy:64;unit=layer",

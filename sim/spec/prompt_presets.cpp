@@ -43,8 +43,8 @@ constexpr std::array<Preset, 8> table = {{
                "prompt, without its question, the keys that are least like the mean of all keys "
                "are kept",
      .differs =
-         "The paper evicts block by block while it reads; kvpress once, as here. Keys are compared "
-         "before rotation."},
+         "The paper evicts block by block while it reads, which is keydiff:sinks=0,recent=0 with "
+         "chunk=N and a budget; kvpress once, as here."},
     {.name = "lagkv-prompt",
      .spec = "lagkv:sinks=4,recent=0,lag=128,partitions=ranked,ratio=0.5;compress=prompt",
      .source = "Liang et al., arXiv:2504.04704; code NVIDIA/kvpress, LagKVPress with 4 sinks, "
@@ -52,8 +52,8 @@ constexpr std::array<Preset, 8> table = {{
                "question, each partition keeps the same share of its tokens by how they stand out "
                "in the next one",
      .differs =
-         "Keys are compared before rotation. A prompt shorter than 260 tokens has no partition "
-         "with a score and keeps its newest tokens, as in the code."},
+         "A prompt shorter than 260 tokens has no partition with a score and keeps its newest "
+         "tokens, as in the code."},
     {.name = "expected-attention-prompt",
      .spec = "expected-attention:sinks=4,recent=0,ratio=0.5,covariance=full;compress=prompt",
      .source = "Devoto et al., arXiv:2510.00636; code NVIDIA/kvpress, ExpectedAttentionPress: "
@@ -62,13 +62,14 @@ constexpr std::array<Preset, 8> table = {{
      .differs = "Queries of the first tokens count too. No term is added to the scores; the code "
                 "adds epsilon, by default 0."},
     {.name = "rkv-prompt",
-     .spec = "rkv:recent=8,ratio=0.5;compress=question+every:128",
+     .spec = "rkv:recent=8,importance=middle,lone=first,ratio=0.5;compress=question+every:128",
      .source = "Cai et al., arXiv:2505.24133; code Zefan-Cai/R-KV: the prompt is compressed, and "
                "then the cache after every 128 tokens of the answer, since reasoning is longer "
                "than its prompt",
      .differs =
          "The source states a number of tokens; write budget=1024. The code's default lambda is "
-         "0.07. Keys are compared before rotation."},
+         "0.07. It counts 128 tokens from the stream's begin, here from the answer's. Of the query "
+         "heads of a kv-head its largest logit counts; here their masses are averaged."},
 }};
 
 }  // namespace

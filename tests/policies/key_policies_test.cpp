@@ -19,6 +19,12 @@ Kept kept_by(Policy& policy, MiniCache cache, const std::vector<OneHead>& tokens
   return cache.residents;
 }
 
+// One pair of channels, rotated by one radian a position.
+const RopeRotation& radians() {
+  static const RopeRotation rotation({RopeLayout::interleaved, 2, 10000});
+  return rotation;
+}
+
 TEST(KeyNorm, DropsTheLongestKeyWheneverOneMustGo) {
   const MiniCache cache{.capacity = 2};
   std::vector<OneHead> tokens = {{.key = {0, 1}}, {.key = {3, 4}}, {.key = {2, 0}}};
@@ -33,10 +39,12 @@ TEST(KeyNorm, DropsTheLongestKeyWheneverOneMustGo) {
 // older of them is evicted. Lengths do not count.
 TEST(Keydiff, DropsTheKeyMostLikeTheOthers) {
   const MiniCache cache{.capacity = 2};
-  EXPECT_EQ(kept_by(*make_keydiff(), cache, {{.key = {1, 0}}, {.key = {9, 0}}, {.key = {0, 2}}}),
-            (Kept{1, 2}));
-  EXPECT_EQ(kept_by(*make_keydiff(), cache, {{.key = {0, 1}}, {.key = {9, 1}}, {.key = {9, 0}}}),
-            (Kept{0, 2}));
+  EXPECT_EQ(
+      kept_by(*make_keydiff(true), cache, {{.key = {1, 0}}, {.key = {9, 0}}, {.key = {0, 2}}}),
+      (Kept{1, 2}));
+  EXPECT_EQ(
+      kept_by(*make_keydiff(true), cache, {{.key = {0, 1}}, {.key = {9, 1}}, {.key = {9, 0}}}),
+      (Kept{0, 2}));
 }
 
 // A sink that points elsewhere moves the anchor though it may not go.
@@ -44,8 +52,25 @@ TEST(Keydiff, CountsSinksAndRecentTokensIntoTheAnchor) {
   const MiniCache cache{.sinks = 1, .recent = 1, .capacity = 1};
   const OneHead along{.key = {1, 0}};
   const OneHead across{.key = {0, 1}};
-  EXPECT_EQ(kept_by(*make_keydiff(), cache, {across, along, across, across}), (Kept{0, 1, 3}));
-  EXPECT_EQ(kept_by(*make_keydiff(), cache, {along, along, across, along}), (Kept{0, 2, 3}));
+  EXPECT_EQ(kept_by(*make_keydiff(true), cache, {across, along, across, across}), (Kept{0, 1, 3}));
+  EXPECT_EQ(kept_by(*make_keydiff(true), cache, {along, along, across, along}), (Kept{0, 2, 3}));
+}
+
+// All keys are (1, 0) before rotation, so that the oldest is evicted. Rotated they are at 0, 1, 2, ...
+// radians. Of 0, 1 and 2 radians the middle one is most like the others, and so it is whenever
+// residents close up to the ranks 0, 1 and 2. At their positions 0, 2 and 3 evict 2, but 0, 3 and 4
+// are nearly a full turn, and 4 is most like the others.
+TEST(Keydiff, ComparesKeysAsTheCacheStoresThem) {
+  const std::vector<OneHead> tokens(5, {.key = {1, 0}});
+  const auto kept = [&](bool rotated, bool at_ranks) {
+    const auto policy = make_keydiff(rotated);
+    policy->rotate_by(&radians(), at_ranks);
+    return kept_by(*policy, {.capacity = 2}, tokens);
+  };
+  EXPECT_EQ(kept(true, false), (Kept{0, 3}));
+  EXPECT_EQ(kept(true, true), (Kept{0, 4}));
+  EXPECT_EQ(kept(false, false), (Kept{3, 4}));
+  EXPECT_EQ(kept(false, true), (Kept{3, 4}));
 }
 
 // Token 0: against (0,0) and (4,0) its channels stand at 8/4 = 2 and 0: deviation 1. Token 1:
@@ -55,7 +80,9 @@ TEST(Lagkv, DropsTheTokenThatIsPlainBesideTheTokensAfterIt) {
                                        {.key = {0, 0}, .value = {0, 0}},
                                        {.key = {4, 0}, .value = {0, 0}},
                                        {.key = {2, 4}, .value = {0, 0}}};
-  EXPECT_EQ(kept_by(*make_lagkv(2), {.recent = 2, .capacity = 1}, tokens), (Kept{0, 2, 3}));
+  EXPECT_EQ(
+      kept_by(*make_lagkv(2, LagPartitions::none, true), {.recent = 2, .capacity = 1}, tokens),
+      (Kept{0, 2, 3}));
 }
 
 // The same with a value that stands out: (6,0) against (0,0) and (2,0) is at 3 and 0: 3/2 more.
@@ -64,7 +91,9 @@ TEST(Lagkv, AddsWhatTheValueSays) {
                                        {.key = {0, 0}, .value = {6, 0}},
                                        {.key = {4, 0}, .value = {0, 0}},
                                        {.key = {2, 4}, .value = {2, 0}}};
-  EXPECT_EQ(kept_by(*make_lagkv(2), {.recent = 2, .capacity = 1}, tokens), (Kept{1, 2, 3}));
+  EXPECT_EQ(
+      kept_by(*make_lagkv(2, LagPartitions::none, true), {.recent = 2, .capacity = 1}, tokens),
+      (Kept{1, 2, 3}));
 }
 
 // Token 0 stands out and token 1 does not, but its piece's reference is not complete yet: the
@@ -74,8 +103,8 @@ TEST(Lagkv, LetsTheOldestGoWhileNoPartitionIsScored) {
                                        {.key = {0, 0}, .value = {0, 0}},
                                        {.key = {4, 0}, .value = {0, 0}}};
   const MiniCache cache{.recent = 1, .capacity = 1};
-  EXPECT_EQ(kept_by(*make_lagkv(2), cache, tokens), (Kept{0, 2}));
-  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::ranked), cache, tokens), (Kept{1, 2}));
+  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::none, true), cache, tokens), (Kept{0, 2}));
+  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::ranked, true), cache, tokens), (Kept{1, 2}));
 }
 
 // Pieces of two. Beside piece 2, from (0,0) to (1,1), token 2 is at 0, 0 and token 3 at 5, 0: a
@@ -87,8 +116,10 @@ TEST(Lagkv, ThinsPartitionsAlikeByPlaceAndAsAWholeByScore) {
   std::vector<OneHead> tokens;
   for (const auto& key : keys) tokens.push_back({.key = key, .value = {0, 0}});
   const MiniCache cache{.recent = 2, .capacity = 3};
-  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::ranked), cache, tokens), (Kept{0, 2, 3, 4, 5}));
-  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::scored), cache, tokens), (Kept{0, 1, 3, 4, 5}));
+  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::ranked, true), cache, tokens),
+            (Kept{0, 2, 3, 4, 5}));
+  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::scored, true), cache, tokens),
+            (Kept{0, 1, 3, 4, 5}));
 }
 
 // With a sink, pieces begin after it: 0 is none of theirs.
@@ -98,8 +129,20 @@ TEST(Lagkv, CutsPartitionsBehindTheSinks) {
   std::vector<OneHead> tokens;
   for (const auto& key : keys) tokens.push_back({.key = key, .value = {0, 0}});
   const MiniCache cache{.sinks = 1, .recent = 2, .capacity = 3};
-  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::scored), cache, tokens),
+  EXPECT_EQ(kept_by(*make_lagkv(2, LagPartitions::scored, true), cache, tokens),
             (Kept{0, 1, 2, 4, 5, 6}));
+}
+
+// All keys are (1, 0) before rotation: references do not vary, and the oldest is evicted. Rotated by
+// radians, 0 is at 1.5 and -12.4 beside 1 and 2, but 1 at 2.7 and 0.9 beside 2 and 3.
+TEST(Lagkv, ComparesKeysAsTheCacheStoresThem) {
+  const std::vector<OneHead> tokens(4, {.key = {1, 0}, .value = {0, 0}});
+  for (const bool rotated : {true, false}) {
+    const auto policy = make_lagkv(2, LagPartitions::none, rotated);
+    policy->rotate_by(&radians(), false);
+    EXPECT_EQ(kept_by(*policy, {.recent = 2, .capacity = 1}, tokens),
+              rotated ? (Kept{0, 2, 3}) : (Kept{1, 2, 3}));
+  }
 }
 
 std::vector<OneHead> numbers(const std::vector<float>& keys,
@@ -148,12 +191,6 @@ TEST(ExpectedAttention, SeesWhatChannelsHaveInCommonOnlyWithAllPairs) {
             (Kept{0, 2}));
   EXPECT_EQ(kept_by(*make_expected_attention(Covariance::diagonal, false), {.capacity = 2}, tokens),
             (Kept{1, 2}));
-}
-
-// One pair of channels, rotated by one radian a position.
-const RopeRotation& radians() {
-  static const RopeRotation rotation({RopeLayout::interleaved, 2, 10000});
-  return rotation;
 }
 
 // All keys and queries are (1, 0) before rotation. A query at position 5 meets a key at p

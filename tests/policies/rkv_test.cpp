@@ -1,5 +1,6 @@
 #include "kvcheck/policies/attention/rkv.h"
 
+#include "kvcheck/sim/cache/rope_rotation.h"
 #include "kvcheck/tests/policies/feed.h"
 
 namespace kv {
@@ -116,6 +117,54 @@ TEST(Rkv, FindsTheNextLookAlikeOnceTheNewestHasGone) {
   // alike and 1 would be evicted.
   next({0, 1}, {0.252F, 0.249F, 0.249F, 0.25F});
   EXPECT_EQ(cache.residents, (Kept{1, 2, 4}));
+}
+
+// The last two queries pay 0 and 1 together .03 and .65. As shares of what they saw, the second
+// counts most and prefers 0; as shares of the middle both count alike and the first prefers 1.
+TEST(Rkv, CountsMassesAsSharesOfTheMiddleIfAsked) {
+  for (const bool of_middle : {false, true}) {
+    const auto policy = make_rkv({.window = 2, .kernel = 1, .lambda = 1, .of_middle = of_middle});
+    ScriptedDraws draws;
+    MiniCache cache{.recent = 2, .capacity = 1};
+    const std::vector<float> key = {1, 0};
+    for (const std::vector<float>& mass :
+         {std::vector<float>{1}, {0.5F, 0.5F}, {0.01F, 0.02F, 0.97F}, {0.35F, 0.3F, 0.2F, 0.15F}}) {
+      feed(cache, *policy, draws, {.mass = mass, .keys = {key, 2}});
+    }
+    EXPECT_EQ(cache.residents, of_middle ? (Kept{1, 2, 3}) : (Kept{0, 2, 3}));
+  }
+}
+
+// Cosines: .96 of 0 and 1, .8 of 0 and 2, .6 of 1 and 2, none above .99. 0 is charged most, unless
+// the others exempt it.
+TEST(Rkv, LetsLoneKeysExemptTheFirstResidentIfAsked) {
+  const Keys keys = {{0.8F, 0.6F}, {0.6F, 0.8F}, {1, 0}};
+  EXPECT_EQ(kept_by({.lambda = 0, .threshold = 0.99}, {.capacity = 2}, keys), (Kept{1, 2}));
+  EXPECT_EQ(kept_by({.lambda = 0, .threshold = 0.99, .exempts_first = true}, {.capacity = 2}, keys),
+            (Kept{0, 2}));
+}
+
+// All keys are (1, 0) before rotation: all are alike, and the oldest is charged most. Rotated to 0, 1
+// and 2 radians, the middle one is. At ranks the same holds of each three, while at positions 0, 2
+// and 3 the cosines are -.42, -.99 and .54, so that 2 is charged .12, and at 0, 3 and 4 they are
+// -.99, -.65 and .54, so that 4 is charged -.11.
+TEST(Rkv, ComparesKeysAsTheCacheStoresThem) {
+  const RopeRotation radians({RopeLayout::interleaved, 2, 10000});
+  const auto kept = [&](bool rotated, bool at_ranks) {
+    const auto policy = make_rkv({.lambda = 0, .threshold = 0.9, .rotated = rotated});
+    policy->rotate_by(&radians, at_ranks);
+    ScriptedDraws draws;
+    MiniCache cache{.capacity = 2};
+    const std::vector<float> key = {1, 0};
+    for (int i = 0; i < 5; ++i) {
+      const std::vector<float> mass(cache.residents.size() + 1, 1);
+      feed(cache, *policy, draws, {.mass = mass, .keys = {key, 2}});
+    }
+    return cache.residents;
+  };
+  EXPECT_EQ(kept(true, false), (Kept{0, 3}));
+  EXPECT_EQ(kept(true, true), (Kept{0, 4}));
+  EXPECT_EQ(kept(false, false), (Kept{3, 4}));
 }
 
 }  // namespace

@@ -177,11 +177,13 @@ TEST(Replay, SharesResidentsAsTheUnitSays) {
 }
 
 TEST(Replay, GivesPoliciesTheTracesRotation) {
-  for (const std::string with : {"expected-attention:budget=12,future=8",
-                                 "semantic-blocks:budget=12,block=2,scores=rotated"}) {
-    const bool expects = with.starts_with("expected");
-    const std::string without = expects ? "expected-attention:budget=12,future=0"
-                                        : "semantic-blocks:budget=12,block=2,scores=raw";
+  const std::vector<std::pair<std::string, std::string>> pairs = {
+      {"expected-attention:budget=12,future=8", "expected-attention:budget=12,future=0"},
+      {"semantic-blocks:budget=12,block=2,scores=rotated", "semantic-blocks:budget=12,block=2"},
+      {"keydiff:budget=12", "keydiff:budget=12,scores=raw"},
+      {"lagkv:budget=12", "lagkv:budget=12,scores=raw"},
+      {"rkv:budget=12", "rkv:budget=12,scores=raw"}};
+  for (const auto& [with, without] : pairs) {
     MemoryShape shape;
     const ReplayResult rotated = run(random_qkv_trace(shape), {cell_of(with), cell_of(without)});
     EXPECT_NE(mean_mass(rotated.cells[0]), mean_mass(rotated.cells[1])) << with;
