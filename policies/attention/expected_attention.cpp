@@ -120,7 +120,7 @@ class ExpectedAttention final : public Policy {
     for (const PairRotation& pair : ahead_) rotate_back(pair);
   }
 
-  // Pair by pair over all keys, so that the pair stays in registers.
+  // Pair by pair over all keys, so that its numbers are in registers.
   void rotate_back(const PairRotation& pair) {
     for (std::size_t at = 0; at < rotated_.size(); at += dim_) {
       float& x = rotated_[at + pair.x];

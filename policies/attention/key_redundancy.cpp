@@ -139,8 +139,8 @@ void KeyRedundancy::charge(std::size_t head) {
   for (std::size_t rank = 0; rank < n; ++rank) {
     const double all = kernel.dot_weights(key(rank, head).data(), sum_.data(), dim_);
     const double inverse = inverse_length(rank, head);
-    // Without the cosine with itself, which is 1. += because exemptions of earlier ranks are already
-    // subtracted.
+    // Without the cosine with itself, which is 1. += because exemptions of earlier ranks are
+    // already subtracted.
     charges_[rank] += all * inverse - (inverse > 0 ? 1 : 0);
     const std::uint32_t newest = newest_[rank * heads_ + head];
     if (newest != no_token) {

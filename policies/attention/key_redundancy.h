@@ -1,4 +1,5 @@
-// How much each resident's key repeats those of newer residents, for rkv, whose header has the rule.
+// How much each resident's key repeats those of newer residents, for rkv, whose header has the
+// rule.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,8 @@ class KeyRedundancy {
   void add(const HeadVectors& keys, Position position);
 
   // The redundancy of every resident, by rank: the mean over kv-heads, [residents]. The view holds
-  // until the next call. Cost: O(residents * key); O(residents^2 * key) if keys are rotated to ranks.
+  // until the next call. Cost: O(residents * key); O(residents^2 * key) if keys are rotated to
+  // ranks.
   std::span<const double> redundancy();
 
   // Cost: O(residents * heads), and O(residents * key) for each resident whose newest similar token

@@ -22,8 +22,8 @@ std::unique_ptr<Rule> attention_rule_of(const Spec& spec);
 std::unique_ptr<Rule> content_rule_of(const Spec& spec);
 std::unique_ptr<Rule> weighted_rule_of(const Spec& spec);
 
-// Of the second kind, those of policies that compare keys with keys, and those of policies that look
-// at queries after rotation.
+// Of the second kind, those of policies that compare keys with keys, and those of policies that
+// look at queries after rotation.
 std::unique_ptr<Rule> keys_rule_of(const Spec& spec);
 std::unique_ptr<Rule> rotated_rule_of(const Spec& spec);
 

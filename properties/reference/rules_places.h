@@ -56,7 +56,8 @@ class ScoredByPlace : public ScoredByContent {
   bool at_ranks_;
 };
 
-// Knows keys as caches store them: rotated to their places and rounded to floats, or before rotation.
+// Knows keys as caches store them: rotated to their places and rounded to floats, or before
+// rotation.
 class ScoredByKeys : public ScoredByPlace {
  public:
   explicit ScoredByKeys(const Spec& spec)

@@ -56,10 +56,10 @@ TEST(Keydiff, CountsSinksAndRecentTokensIntoTheAnchor) {
   EXPECT_EQ(kept_by(*make_keydiff(true), cache, {along, along, across, along}), (Kept{0, 2, 3}));
 }
 
-// All keys are (1, 0) before rotation, so that the oldest is evicted. Rotated they are at 0, 1, 2, ...
-// radians. Of 0, 1 and 2 radians the middle one is most like the others, and so it is whenever
-// residents close up to the ranks 0, 1 and 2. At their positions 0, 2 and 3 evict 2, but 0, 3 and 4
-// are nearly a full turn, and 4 is most like the others.
+// All keys are (1, 0) before rotation, so that the oldest is evicted. Rotated they are at 0, 1, 2,
+// ... radians. Of 0, 1 and 2 radians the middle one is most like the others, and so it is whenever
+// residents close up to the ranks 0, 1 and 2. At their positions, of 0, 2 and 3 radians it is 2, and
+// of 0, 3 and 4 radians it is 4.
 TEST(Keydiff, ComparesKeysAsTheCacheStoresThem) {
   const std::vector<OneHead> tokens(5, {.key = {1, 0}});
   const auto kept = [&](bool rotated, bool at_ranks) {
@@ -133,8 +133,8 @@ TEST(Lagkv, CutsPartitionsBehindTheSinks) {
             (Kept{0, 1, 2, 4, 5, 6}));
 }
 
-// All keys are (1, 0) before rotation: references do not vary, and the oldest is evicted. Rotated by
-// radians, 0 is at 1.5 and -12.4 beside 1 and 2, but 1 at 2.7 and 0.9 beside 2 and 3.
+// All keys are (1, 0) before rotation: references do not vary, and the oldest is evicted. Rotated
+// by radians, 0 is at 1.5 and -12.4 beside 1 and 2, but 1 at 2.7 and 0.9 beside 2 and 3.
 TEST(Lagkv, ComparesKeysAsTheCacheStoresThem) {
   const std::vector<OneHead> tokens(4, {.key = {1, 0}, .value = {0, 0}});
   for (const bool rotated : {true, false}) {

@@ -144,9 +144,9 @@ TEST(Rkv, LetsLoneKeysExemptTheFirstResidentIfAsked) {
             (Kept{0, 2}));
 }
 
-// All keys are (1, 0) before rotation: all are alike, and the oldest is charged most. Rotated to 0, 1
-// and 2 radians, the middle one is. At ranks the same holds of each three, while at positions 0, 2
-// and 3 the cosines are -.42, -.99 and .54, so that 2 is charged .12, and at 0, 3 and 4 they are
+// All keys are (1, 0) before rotation: all are alike, and the oldest is charged most. Rotated to 0,
+// 1 and 2 radians, the middle one is. At ranks the same holds of each three, while at positions 0,
+// 2 and 3 the cosines are -.42, -.99 and .54, so that 2 is charged .12, and at 0, 3 and 4 they are
 // -.99, -.65 and .54, so that 4 is charged -.11.
 TEST(Rkv, ComparesKeysAsTheCacheStoresThem) {
   const RopeRotation radians({RopeLayout::interleaved, 2, 10000});
