@@ -615,7 +615,8 @@ words = {
     "sweep_plan": "replay detail traces policies budgets seeds chunk prompt question kv-heads top-k "
                   "oracle oracle-tokens strict summary heads series true false null",
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "
-            "chunkkv rkv ladder pages separators token-classes scissorhands key-norm keydiff "
+            "chunkkv rkv a2sf criticalkv q-filters paged-eviction ladder pages separators "
+            "token-classes scissorhands key-norm keydiff "
             "expected-attention semantic-blocks @quest @duo @snapkv sinks= recent= budget= "
             ";timing=lazy: ;timing=trim-then-attend ;visibility=window ;visibility=top-pages: "
             ";positions=in-cache ;positions=shifted ;unit=layer ;unit=head ;unit=model "

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "kvcheck/policies/attention/a2sf.h"
 #include "kvcheck/policies/attention/chunkkv.h"
+#include "kvcheck/policies/attention/criticalkv.h"
 #include "kvcheck/policies/attention/expected_attention.h"
 #include "kvcheck/policies/attention/h2o.h"
 #include "kvcheck/policies/attention/keyformer.h"
@@ -19,6 +21,8 @@
 #include "kvcheck/policies/content/key_norm.h"
 #include "kvcheck/policies/content/keydiff.h"
 #include "kvcheck/policies/content/lagkv.h"
+#include "kvcheck/policies/content/paged_eviction.h"
+#include "kvcheck/policies/content/q_filters.h"
 #include "kvcheck/policies/content/semantic_blocks.h"
 #include "kvcheck/policies/content/token_classes.h"
 #include "kvcheck/policies/guarded.h"
@@ -57,17 +61,21 @@ std::vector<PolicyEntry> built_in() {
       reservoir_es_policy(),
       scissorhands_policy(),
       keyformer_policy(),
+      a2sf_policy(),
       snapkv_policy(),
       chunkkv_policy(),
+      criticalkv_policy(),
       key_norm_policy(),
       keydiff_policy(),
       lagkv_policy(),
       rkv_policy(),
       expected_attention_policy(),
+      q_filters_policy(),
       semantic_blocks_policy(),
       token_classes_policy(),
       separators_policy(),
       pages_policy(),
+      paged_eviction_policy(),
       ladder_policy(),
   };
   table.reserve(most_policies);

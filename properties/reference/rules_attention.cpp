@@ -34,6 +34,32 @@ class LruRule final : public RuleOf<LruRule, ScoredByMass> {
   std::map<Position, Position> used_;
 };
 
+// a2sf: the sum of what all queries paid, each counting `factor` times as much as the next.
+class A2sfRule final : public RuleOf<A2sfRule, ScoredByMass> {
+ public:
+  explicit A2sfRule(double factor) : factor_(factor) {}
+
+  void observe(const Attention& paid, Draws&) override {
+    std::map<Position, double>& row = rows_.emplace_back();
+    for (std::size_t i = 0; i < paid.visible.size(); ++i)
+      row[paid.visible[i]] = static_cast<double>(paid.mass[i]);
+  }
+
+ protected:
+  [[nodiscard]] double score(Position p) const override {
+    double sum = 0;
+    for (std::size_t age = 0; age < rows_.size(); ++age) {
+      const auto& row = rows_[rows_.size() - 1 - age];
+      if (row.contains(p)) sum += std::pow(factor_, static_cast<double>(age)) * row.at(p);
+    }
+    return sum;
+  }
+
+ private:
+  double factor_;
+  std::vector<std::map<Position, double>> rows_;
+};
+
 // scissorhands: how many of the last `history` queries paid a token less than the mean.
 class ScissorhandsRule final : public RuleOf<ScissorhandsRule, ScoredByMass> {
  public:
@@ -168,11 +194,65 @@ class ChunkkvRule final : public RuleOf<ChunkkvRule, ScoredByMass> {
   RecentMass recent_;
 };
 
+// criticalkv: a share by the pooled votes of the last queries, the rest by votes times value.
+class CriticalkvRule final : public RuleOf<CriticalkvRule, ScoredByContent> {
+ public:
+  explicit CriticalkvRule(const Options& options)
+      : reach_(options.count("kernel") / 2),
+        first_(options.real("first")),
+        recent_(options.count("window")) {}
+
+  [[nodiscard]] bool wants_mass() const override { return true; }
+
+  void observe(const Attention& paid, Draws&) override { recent_.observe(paid); }
+
+  // The second stage depends on the capacity.
+  std::vector<double> scores(const Choice&) override { return {}; }
+
+ protected:
+  std::vector<Position> selected(const Choice& choice, Draws&) override {
+    const auto& middle = choice.middle;
+    std::vector<double> votes(middle.size());
+    for (std::size_t i = 0; i < middle.size(); ++i) {
+      for (std::size_t j = i - std::min(i, reach_); j <= i + reach_ && j < middle.size(); ++j) {
+        votes[i] = std::max(votes[i], recent_.mean(middle[j]));
+      }
+    }
+    const double share = first_ * static_cast<double>(choice.capacity);
+    std::vector<double> second(middle.size());
+    for (std::size_t i = 0; i < middle.size(); ++i) second[i] = (votes[i] + 1e-4) * size(middle[i]);
+    for (const std::size_t i :
+         highest_of(votes, static_cast<std::size_t>(std::floor(share)), doubtful_)) {
+      second[i] = 1e9;
+    }
+    std::vector<Position> kept;
+    for (const std::size_t i : highest_of(second, choice.capacity, doubtful_)) {
+      kept.push_back(middle[i]);
+    }
+    return kept;
+  }
+
+ private:
+  [[nodiscard]] double size(Position p) const {
+    double sum = 0;
+    for (const vectors::Vector& value : values_.at(p)) {
+      for (const double number : value) sum += std::abs(number);
+    }
+    return sum / static_cast<double>(values_.at(p).size());
+  }
+
+  std::size_t reach_;
+  double first_;
+  RecentMass recent_;
+};
+
 }  // namespace
 
 std::unique_ptr<Rule> attention_rule_of(const Spec& spec) {
   const std::string_view name = spec.policy->name;
   const Options& options = spec.options;
+  if (name == "a2sf") return std::make_unique<A2sfRule>(options.real("factor"));
+  if (name == "criticalkv") return std::make_unique<CriticalkvRule>(options);
   if (name == "lru") return std::make_unique<LruRule>();
   if (name == "snapkv") return std::make_unique<SnapkvRule>(options);
   if (name == "chunkkv") {

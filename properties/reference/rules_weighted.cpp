@@ -46,6 +46,48 @@ class PagesRule final : public RuleOf<PagesRule> {
   std::uint32_t sinks_;
 };
 
+// paged-eviction: evicts the page of the middle with the lowest mean of value over key lengths.
+class PagedEvictionRule final : public RuleOf<PagedEvictionRule, ScoredByContent> {
+ public:
+  explicit PagedEvictionRule(std::size_t page) : page_(page) {}
+
+  [[nodiscard]] bool in_bulk() const override { return false; }
+
+ protected:
+  std::vector<Position> selected(const Choice& choice, Draws&) override {
+    std::vector<Position> kept = choice.middle;
+    std::map<std::size_t, std::vector<Position>> pages;
+    for (const Position p : kept) pages[p / page_].push_back(p);
+    std::vector<std::pair<double, std::size_t>> scored;
+    for (const auto& [page, tokens] : pages) {
+      if (tokens.size() < page_) continue;
+      double sum = 0;
+      for (const Position p : tokens) sum += ratio(p);
+      scored.emplace_back(sum, page);
+    }
+    if (scored.empty()) return {kept.begin() + 1, kept.end()};
+    std::ranges::sort(scored);
+    if (scored.size() > 1) {
+      const double margin = scored[1].first - scored[0].first;
+      doubtful_ |= margin > 0 && margin < rounding * scored[1].first;
+    }
+    std::erase_if(kept, [&](Position p) { return p / page_ == scored[0].second; });
+    return kept;
+  }
+
+ private:
+  [[nodiscard]] double ratio(Position p) const {
+    double sum = 0;
+    for (std::size_t head = 0; head < keys_.at(p).size(); ++head) {
+      const double key = vectors::length(keys_.at(p)[head]);
+      sum += vectors::length(values_.at(p)[head]) / (key > 0 ? key : 1);
+    }
+    return sum;
+  }
+
+  std::size_t page_;
+};
+
 // ladder: of every run of the middle a layer keeps a few in a row, the deeper the later ones, or
 // layers in turn; it evicts the others one by one.
 class LadderRule final : public RuleOf<LadderRule> {
@@ -228,6 +270,9 @@ std::unique_ptr<Rule> weighted_rule_of(const Spec& spec) {
   if (name == "fifo") return std::make_unique<FifoRule>();
   if (name == "reservoir-es") return std::make_unique<EsRule>(options.at("weight"));
   if (name == "reservoir-chao") return std::make_unique<ChaoRule>(options.at("weight"));
+  if (name == "paged-eviction") {
+    return std::make_unique<PagedEvictionRule>(options.count("page"));
+  }
   if (name == "ladder") return std::make_unique<LadderRule>(options, spec.layer);
   if (name == "pages") {
     return std::make_unique<PagesRule>(options.count("page"), options.at("first-page"), spec.sinks);

@@ -100,5 +100,31 @@ TEST(NumPy, AgreesOnWhatASampleOfQueriesSays) {
   std::filesystem::remove(lines);
 }
 
+// Which tokens keydiff, lagkv, rkv and q-filters evict, and when, beside emulations of their public
+// code: with budgets that hold, in blocks, and with prompts that are compressed once.
+TEST(NumPy, EmulationsOfPublishedPoliciesEvictTheSameTokens) {
+  const std::string python = find_python();
+  if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+  const std::string trace = (source_dir / "traces/data/tinystories-2m.qkv.safetensors").string();
+  const std::string script = (source_dir / "tests/sim/published_policies.py").string();
+  const std::string stored = results_path("published.db");
+  const std::string all_the_time =
+      " --policy keydiff:recent=0,budget=64 --policy 'keydiff:recent=0,budget=96;chunk=32'"
+      " --policy rkv:recent=8,budget=64,importance=middle,lone=first --policy @rkv:budget=96"
+      " --policy q-filters:recent=16,budget=64";
+  const std::string once =
+      " --policy @keydiff-prompt --policy @lagkv-prompt --policy @lagkv-prompt:ratio=0.75"
+      " --policy @rkv-prompt --policy @rkv-prompt:budget=64";
+  for (const std::string prompt : {"128", "300", "421", "480"}) {
+    std::filesystem::remove(stored);
+    const std::string replay = program.string() + " replay " + trace + " --prompt " + prompt +
+                               once + (prompt == "128" ? all_the_time : "") + " --quiet -o " +
+                               stored + " > /dev/null";
+    ASSERT_EQ(run(replay), 0) << replay;
+    EXPECT_EQ(run(python + " " + script + " " + trace + " " + stored + " " + prompt), 0) << prompt;
+  }
+  std::filesystem::remove(stored);
+}
+
 }  // namespace
 }  // namespace kv

@@ -40,7 +40,7 @@ TEST(SharedBudgets, AreRefusedWhereTheyMeanNothing) {
   EXPECT_THAT(refusal("h2o;unit=head;positions=in-cache;budgets=adaptive:0.2"), "parsed");
   const std::string lengths = refusal("key-norm;budgets=adaptive:0.2");
   EXPECT_THAT(lengths, HasSubstr("key-norm has no comparable scores"));
-  for (const char* policy : {"h2o", "tova", "snapkv", "keyformer", "expected-attention"}) {
+  for (const char* policy : {"h2o", "a2sf", "tova", "snapkv", "keyformer", "expected-attention"}) {
     EXPECT_THAT(lengths, HasSubstr(policy));
     EXPECT_EQ(refusal(std::string(policy) + ";budgets=adaptive:0.2"), "parsed");
   }
