@@ -10,12 +10,13 @@
 Traces:    open_trace, attention, qkv, generate          class Trace
 Replays:   replay                                        class Replay
 Policies:  Policy, Parameter, register                   decisions made in Python
+Models:    record                                        traces of models that run in Python
 Programs:  check, uniformity, evaluate, run              the program's other commands
 Caches:    serve, serve_model                            a Python cache as a subject of `kvcheck check`
 
 Whatever is wrong with an argument or a file raises kvcheck.Error with the program's sentence.
-`python3 -m kvcheck` is the program. Serving caches needs only the standard library; all else needs
-NumPy and the compiled module.
+`python3 -m kvcheck` is the program. Serving caches needs only the standard library, and recording models
+NumPy too; all else needs NumPy and the compiled module.
 """
 
 from .serving import (Attention, Draws, Facts, Refused, position_of, requested_sizes, serve,
@@ -37,9 +38,11 @@ __all__ = ["Attention", "Draws", "Facts", "Refused", "position_of", "requested_s
 
 
 def __getattr__(name):
-    if name not in _HOMES and name != "__version__":
+    if name not in _HOMES and name not in ("record", "__version__"):
         raise AttributeError("module 'kvcheck' has no attribute %r" % name)
     from importlib import import_module
+    if name == "record":
+        return import_module(".record", __name__)
     try:
         compiled = import_module("._kvcheck", __name__)
     except ModuleNotFoundError as error:
@@ -53,4 +56,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, "record", "__version__"])

@@ -85,7 +85,7 @@ def _files(module_folder):
             module, sys.executable))
     with open(module, "rb") as file:
         yield "kvcheck/_kvcheck" + suffix, file.read()
-    for package in ("kvcheck", "kvcheck/adapters"):
+    for package in ("kvcheck", "kvcheck/adapters", "kvcheck/record"):
         for name in sorted(os.listdir(os.path.join(ROOT, "python", package))):
             if name.endswith(".py") or name == "py.typed":
                 yield package + "/" + name, _read("python/%s/%s" % (package, name)).encode()

@@ -36,6 +36,10 @@ TEST_F(PythonPackage, Traces) {
   expect_passes("test_traces.py");
 }
 
+TEST_F(PythonPackage, Records) {
+  expect_passes("test_record.py");
+}
+
 TEST_F(PythonPackage, Replays) {
   expect_passes("test_replays.py");
 }
