@@ -10,6 +10,7 @@ from typing import Any, Sequence, Tuple
 
 from . import _kvcheck
 from .errors import Error
+from .watch import watch
 
 __all__ = ["Parameter", "Policy", "register"]
 
@@ -54,6 +55,7 @@ class Policy:
         recent_percent  the share of the budget for recent tokens [50]
         parameters      names and defaults, or Parameter(...); each is an argument of __init__
         claims          what the policy promises, which `check` tests; see kvcheck.check
+        seconds         how long one call may take, before it ends the replay with an error [60]
         summary, source, differs, cost   what help shows
     """
 
@@ -63,6 +65,7 @@ class Policy:
     recent_percent: int = 50
     parameters: dict = {}
     claims: Sequence[str] = ()
+    seconds: float = 60
     summary: str = "A policy in Python."
     source: str = "Python"
     differs: str = "nothing"
@@ -177,6 +180,8 @@ def describe(policy: type) -> Description:
             raise Error("%s needs %r; expected %s" % (owner, need, ", ".join(NEEDS)))
     if needs and not observes:
         raise Error("%s needs %s but has no observe(); expected one" % (owner, ", ".join(needs)))
+    if not isinstance(policy.seconds, (int, float)) or not 0 < policy.seconds < math.inf:
+        raise Error("seconds of %s is %r; expected a number above 0" % (owner, policy.seconds))
     return Description(
         type=policy, name=name_of(policy), summary=policy.summary, source=policy.source,
         differs=policy.differs, cost=policy.cost, claims=tuple(policy.claims), needs=needs,
@@ -194,6 +199,8 @@ def register(policy: type) -> type:
     of the same name takes the place of the first, as in a notebook whose cell runs again.
     """
     _kvcheck.register_class(describe(policy))
+    for name in ("evict", "observe", "forget"):
+        watch(getattr(policy, name), "%s of %s" % (name, policy.__name__), float(policy.seconds))
     return policy
 
 

@@ -59,6 +59,7 @@ class Definitions(unittest.TestCase):
                 (policy("Blind", body, needs=("keys",)), "has no observe"),
                 (policy("Sunk", body, sinks=-1), "sinks of Sunk is -1"),
                 (policy("Listed", body, parameters={"a": [1]}), r"has the default \[1\]"),
+                (policy("Timed", body, seconds=0), "seconds of Timed is 0; expected a number above 0"),
                 (policy("Silent", body, summary=""), "empty summary"),
                 (policy("Built", body, __init__=lambda self, a: None), "maker of 'built' throws")):
             with self.assertRaisesRegex(kvcheck.Error, sentence):
@@ -118,6 +119,26 @@ class Faults(unittest.TestCase):
     def test_nothing_is_lost_by_a_failure(self):
         self.failing(lambda self, seen, draws: [-1], "the index -1")
         self.assertGreater(kvcheck.replay(TRACE, twins.Fifo, 12).cells["evictions"][0], 0)
+
+    def test_a_call_that_does_not_return_ends_the_replay(self):
+        def hangs(self, *arguments):
+            while True:
+                pass
+
+        for body, attributes in ((hangs, {}), (lambda self, seen, draws: [0], {"observe": hangs})):
+            began = time.monotonic()
+            self.failing(body, r"policy 'faulty' throws an exception: TimeoutError: (evict|observe) of "
+                         r"Faulty has run for more than 0.5 s.*test_policies.py, line", seconds=0.5,
+                         **attributes)
+            self.assertLess(time.monotonic() - began, 30)
+
+    def test_many_short_calls_may_take_longer_than_one(self):
+        def slow(self, seen, draws):
+            time.sleep(0.01)
+            return [0]
+
+        self.assertEqual(kvcheck.replay(TRACE, policy("Slow", slow, seconds=0.3), 12).cells["policy"][0],
+                         "slow")
 
     def test_ctrl_c_ends_a_policy_that_hangs(self):
         self.interrupt("class Hangs(kvcheck.Policy):\n"
