@@ -100,25 +100,25 @@ def classes(library, base):
                 k = self.k_norm(k)
             return (part.swapaxes(1, 2) for part in (q, k, v))
 
-        def turn(self, x, cos, sin):
+        def rotate(self, x, cos, sin):
             r = self.config.rope_dims
             rest, cos, sin = x[..., r:], cos[:, None], sin[:, None]
             x = x[..., :r]
             if self.config.layout == "half":
                 cos, sin = cos[..., :r // 2], sin[..., :r // 2]
                 a, b = x[..., :r // 2], x[..., r // 2:]
-                turned = join([a * cos - b * sin, b * cos + a * sin], -1)
+                rotated = join([a * cos - b * sin, b * cos + a * sin], -1)
             else:
                 cos, sin = cos[..., :r:self.config.step], sin[..., :r:self.config.step]
                 cos, sin = cos[..., :r // 2], sin[..., :r // 2]
                 a, b = x[..., ::2], x[..., 1::2]
-                turned = library.stack([a * cos - b * sin, b * cos + a * sin], -1).reshape(x.shape)
-            return join([turned, rest], -1)
+                rotated = library.stack([a * cos - b * sin, b * cos + a * sin], -1).reshape(x.shape)
+            return join([rotated, rest], -1)
 
         def forward(self, hidden, position_embeddings=None, attention_mask=None, cache=None):
             q, k, v = self.project(hidden)
             if self.rule.get("rotates", True):
-                q, k = (self.turn(x, *position_embeddings) for x in (q, k))
+                q, k = (self.rotate(x, *position_embeddings) for x in (q, k))
             if cache is not None:
                 before = cache.get(self.layer_idx)
                 if before is not None:

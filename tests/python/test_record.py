@@ -54,13 +54,13 @@ class Rotations(unittest.TestCase):
         random = numpy.random.default_rng(1)
         vectors = random.normal(size=(3, 50, 12)).astype(numpy.float32)
         cos, sin = tables(plain(10000, 8), 50, 1.5)
-        turn = (cos + 1j * sin).astype(numpy.complex128)
+        rotate = (cos + 1j * sin).astype(numpy.complex128)
         for layout, first, second in (("half", slice(0, 4), slice(4, 8)),
                                       ("interleaved", slice(0, 8, 2), slice(1, 8, 2))):
-            turned = (vectors[..., first] + 1j * vectors[..., second]) * turn
+            rotated = (vectors[..., first] + 1j * vectors[..., second]) * rotate
             got = record.rotate(vectors, cos, sin, layout)
-            numpy.testing.assert_allclose(got[..., first], turned.real, atol=1e-6)
-            numpy.testing.assert_allclose(got[..., second], turned.imag, atol=1e-6)
+            numpy.testing.assert_allclose(got[..., first], rotated.real, atol=1e-6)
+            numpy.testing.assert_allclose(got[..., second], rotated.imag, atol=1e-6)
             numpy.testing.assert_array_equal(got[..., 8:], vectors[..., 8:])
             numpy.testing.assert_array_equal(
                 record.rotate(vectors, twice(cos, layout), twice(sin, layout), layout), got)
@@ -364,7 +364,7 @@ class Models(Folder):
                 for one in (trace, given)]
         numpy.testing.assert_allclose(kept[0], kept[1], rtol=0, atol=10 * self.atol)
 
-    def test_layers_that_do_not_rotate_are_told_from_their_projections(self):
+    def test_layers_that_do_not_rotate_are_known_from_their_projections(self):
         recorder, rows = self.recorded(like.Config(rules=[{"rotates": False}, {}]))
         self.assertEqual([layer.rotation is None for layer in recorder.layers()], [True, False])
         self.expect_rows_of_the_model(recorder, rows)
@@ -380,13 +380,13 @@ class Models(Folder):
         self.assertAlmostEqual(layers[0].scale, 0.4)
         self.expect_rows_of_the_model(recorder, rows)
 
-    def test_layers_and_heads_are_chosen(self):
+    def test_layers_and_heads_are_selected(self):
         _, rows = self.recorded(like.Config(layers=4, heads=6, kv_heads=3), layers=[1, 3],
                                 kv_heads=[0, 2])
         trace = kvcheck.open_trace(self.path)
         self.assertEqual((trace.layers, trace.query_heads, trace.kv_heads), ([1, 3], 4, 2))
-        chosen = {layer: rows[layer][[0, 1, 4, 5]] for layer in (1, 3)}
-        self.same_replay(trace, chosen, 2)
+        selected = {layer: rows[layer][[0, 1, 4, 5]] for layer in (1, 3)}
+        self.same_replay(trace, selected, 2)
 
     def test_as_given_are_the_vectors_of_the_attention(self):
         config = like.Config()

@@ -99,19 +99,19 @@ class Calls:
             return at - first
         if isinstance(self.queries, slice):
             end = first + count if self.queries.stop is None else self.queries.stop
-            chosen = numpy.arange(self.queries.start or 0, end, self.queries.step or 1)
+            selected = numpy.arange(self.queries.start or 0, end, self.queries.step or 1)
         else:
-            chosen = self.queries
-        return numpy.flatnonzero(numpy.isin(at, chosen))
+            selected = self.queries
+        return numpy.flatnonzero(numpy.isin(at, selected))
 
     def _heads(self, array):
-        wanted = self.kv_heads
-        if wanted is None:
+        requested = self.kv_heads
+        if requested is None:
             return array
-        if not 0 <= wanted[0] <= wanted[-1] < len(array):
+        if not 0 <= requested[0] <= requested[-1] < len(array):
             raise Error("kv_heads is %s; expected numbers below the %d of layer %d" % (
-                wanted, len(array), self.number))
-        return array[wanted]
+                requested, len(array), self.number))
+        return array[requested]
 
     def _query_heads(self, array, kv_heads):
         """[query_heads, ...] of the recorded kv-heads."""

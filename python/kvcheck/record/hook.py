@@ -56,10 +56,10 @@ class Recorder:
         if functions is None:
             from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS as functions
         self.model, self.functions, self.rotation = model, functions, rotation
-        self._wanted = _chosen("layers", layers)
-        self.kv_heads = _chosen("kv_heads", kv_heads)
+        self._requested = _selected("layers", layers)
+        self.kv_heads = _selected("kv_heads", kv_heads)
         if not (queries is None or isinstance(queries, slice)):
-            queries = numpy.asarray(_chosen("queries", queries))
+            queries = numpy.asarray(_selected("queries", queries))
         self.queries = queries
         self._modules = {id(module): module for module in model.modules()
                          if isinstance(getattr(module, "layer_idx", None), int)}
@@ -111,7 +111,7 @@ class Recorder:
         return calls
 
     def _wants(self, layer):
-        return self._wanted is None or layer in self._wanted
+        return self._requested is None or layer in self._requested
 
     def _watch(self, module, undo):
         """Notes the tables that the module is called with, and the outputs of its own modules."""
@@ -160,7 +160,7 @@ class Recorder:
         """The recorded layers: of kind "qkv", or rows of "attention"."""
         if kind not in ("qkv", "attention"):
             raise Error("kind is %r; expected 'qkv' or 'attention'" % (kind,))
-        missing = [layer for layer in self._wanted or [] if layer not in self._calls]
+        missing = [layer for layer in self._requested or [] if layer not in self._calls]
         if missing or not self._calls:
             raise Error("nothing was recorded of %s; expected a call of the model within `with`, and "
                         "layers that use the attention interface" % (
@@ -185,13 +185,13 @@ class Recorder:
         write_trace(path, layers, **{**known, **words})
 
 
-def _chosen(name, numbers):
+def _selected(name, numbers):
     if numbers is None:
         return None
-    chosen = sorted({int(number) for number in numbers})
-    if not chosen or chosen[0] < 0:
-        raise Error("%s is %s; expected one or more numbers, none below 0" % (name, chosen))
-    return chosen
+    selected = sorted({int(number) for number in numbers})
+    if not selected or selected[0] < 0:
+        raise Error("%s is %s; expected one or more numbers, none below 0" % (name, selected))
+    return selected
 
 
 def _config(model):

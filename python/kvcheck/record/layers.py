@@ -52,23 +52,23 @@ def _list(values):
 def entries_of(layers, sizes, rope_applied):
     """The metadata that say how a layer computes attention; what is left out is as in version 1."""
     entries = {}
-    turning = [layer.rotation for layer in layers if layer.rotation is not None]
+    rotating = [layer.rotation for layer in layers if layer.rotation is not None]
     entries["rope_layout"] = _list(layer.rotation.layout if layer.rotation else "none"
                                    for layer in layers)
-    if turning:
+    if rotating:
         for what in ("layout", "dims"):
-            if len({getattr(rotation, what) for rotation in turning}) > 1:
+            if len({getattr(rotation, what) for rotation in rotating}) > 1:
                 raise Error("the layers' rotations differ in %s; a trace holds one, so expected "
                             "files for each" % what)
-        entries["rope_dims"] = str(turning[0].dims)
-        bases = {rotation.theta for rotation in turning} - {None}
+        entries["rope_dims"] = str(rotating[0].dims)
+        bases = {rotation.theta for rotation in rotating} - {None}
         if len(bases) == 1:  # where there are several, all layers have tables
             entries["rope_theta"] = repr(bases.pop())
-        if any(rotation.scale != 1 for rotation in turning):
+        if any(rotation.scale != 1 for rotation in rotating):
             entries["rope_scale"] = _list(repr(layer.rotation.scale) if layer.rotation else "1"
                                           for layer in layers)
     if rope_applied:
-        if not turning:
+        if not rotating:
             raise Error("rope_applied is true, but no layer has a rotation; expected one")
         entries["rope_applied"] = "yes"
     plain = sizes.dim ** -0.5

@@ -60,7 +60,7 @@ def table_pairs(cos, sin, dim):
     return cos, sin
 
 
-def _turned(vectors, cos, sin, layout, sign):
+def _rotated(vectors, cos, sin, layout, sign):
     vectors = numpy.asarray(vectors)
     if vectors.ndim < 2:
         raise Error("the vectors have the shape %s; expected [..., tokens, dimensions]" % (
@@ -91,12 +91,12 @@ def _turned(vectors, cos, sin, layout, sign):
 
 def rotate(vectors, cos, sin, layout="half"):
     """Vectors [..., n, d] rotated by the tables, as float32. Dimensions beyond the tables' remain."""
-    return _turned(vectors, cos, sin, layout, 1)
+    return _rotated(vectors, cos, sin, layout, 1)
 
 
 def unrotate(vectors, cos, sin, layout="half"):
     """The inverse of rotate: the vectors before the rotation, as float32."""
-    return _turned(vectors, cos, sin, layout, -1)
+    return _rotated(vectors, cos, sin, layout, -1)
 
 
 @dataclass(frozen=True)

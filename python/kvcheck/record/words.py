@@ -21,7 +21,7 @@ def words_of(tokenizer, ids):
         begin = max(0, open_from - _BEFORE)
         known = _decoded(tokenizer, ids[begin:open_from])
         text = _decoded(tokenizer, ids[begin:end])
-        # The tokens before are cut off; where they are spelt differently alone, the rest cannot be told.
+        # The tokens before are cut off; where they are spelt differently alone, the rest is not known.
         if not text.startswith(known):
             raise Error("the tokenizer spells tokens %d to %d differently if another follows; expected "
                         "decode() to append" % (begin, open_from - 1))
