@@ -4,10 +4,13 @@
 #include <limits>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/report/explored_trace.h"
+#include "kvcheck/reports/explorer/explorer.h"
 #include "kvcheck/reports/page/report.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/tables/comparison_table.h"
@@ -15,11 +18,17 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 7> table = {{
+constexpr std::array<Option, 8> table = {{
     {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
     {.name = "run",
      .value = "ID",
      .help = "the run to show [the newest replay, the newest evaluation and the newest timing]"},
+    {.name = "trace",
+     .value = "FILE",
+     .help =
+         "a trace of the run, or its synthetic:..., for its words: the text with what remains of "
+         "it, and words, attention and scores in the explorer",
+     .list = true},
     {.name = "compare",
      .value = "FILE.db",
      .help =
@@ -57,6 +66,7 @@ constexpr std::string_view help =
     "\n"
     "Examples:\n"
     "  kvcheck report run.db -o report\n"
+    "  kvcheck report run.db --trace traces/data/tinystories-2m.qkv.safetensors -o report\n"
     "  kvcheck report run.db --list\n"
     "  kvcheck report run.db --run 2 -o report-2\n"
     "  kvcheck selftest --json matrix.json; kvcheck report run.db --selftest matrix.json -o "
@@ -84,6 +94,17 @@ Result<void> list(const std::string& path, Streams& streams) {
   if (runs->empty()) streams.err << "'" << path << "' holds no runs\n";
   for (const reports::RunSummary& run : *runs) streams.out << line_of(run);
   return {};
+}
+
+Result<std::vector<reports::ExplorerTrace>> explored_traces(const std::vector<std::string>& words,
+                                                            const reports::StoredRun& run) {
+  std::vector<reports::ExplorerTrace> traces;
+  for (const std::string& word : words) {
+    auto trace = explored_trace(word, run, {});
+    if (!trace) return trace.error();
+    traces.push_back(*std::move(trace));
+  }
+  return traces;
 }
 
 Result<void> write(const Arguments& arguments, const std::string& path, Streams& streams) {
@@ -121,6 +142,11 @@ Result<void> write(const Arguments& arguments, const std::string& path, Streams&
     extras.matrix = &matrix;
   }
   extras.proceed = [] { return !interrupted(); };
+  if (arguments.given("trace")) {
+    extras.explored = [&arguments](const reports::StoredRun& stored) {
+      return explored_traces(arguments.values("trace"), stored);
+    };
+  }
   const InterruptGuard guard;
   const auto done = reports::write_report(path, run, folder, extras);
   if (!done) return done.error();
@@ -135,7 +161,7 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!right) return right.error();
   const std::string& path = arguments->operands()[0];
   if (!arguments->given("list")) return write(*arguments, path, streams);
-  for (const std::string_view other : {"output", "run", "compare", "selftest", "logs"}) {
+  for (const std::string_view other : {"output", "run", "trace", "compare", "selftest", "logs"}) {
     if (arguments->given(other)) {
       return usage_error("--list and --" + std::string(other) +
                          " are both given; expected one of them");

@@ -20,7 +20,7 @@ constexpr std::size_t far = 64;  // tokens, as in the figure of recall against b
 using Summaries = std::vector<const SpecSummary*>;
 
 std::string percent(double share) {
-  return number_entry(100 * share, 1).text + " %";
+  return number_entry(100 * share, 1).text + "\u00a0%";  // no line break between the two
 }
 
 // The specs that store no more than their budget, by budget, the best first.

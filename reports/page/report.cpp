@@ -17,6 +17,7 @@
 #include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/numbers/escape.h"
+#include "kvcheck/reports/page/report_explorer.h"
 #include "kvcheck/reports/page/report_folder.h"
 #include "kvcheck/reports/page/report_page.h"
 #include "kvcheck/reports/page/section_files.h"
@@ -164,49 +165,45 @@ Result<MatrixSection> write_matrix(const KillMatrix& matrix, const Target& place
   return section;
 }
 
-bool is_unrecorded(const CellResult& cell) {
-  return cell.residency.empty();
-}
-
-// A page with more entries would take about 10 s to compress and may open slowly, so only
-// kvcheck explore writes it.
-constexpr std::size_t most_explored = 6'000'000;
-
-std::size_t residency_entries(const StoredRun& run) {
-  std::size_t entries = 0;
-  for (const ReplayResult& trace : run.traces) {
-    for (const CellResult& cell : trace.cells)
-      entries += cell.residency.size() * trace.trace.tokens;
-  }
-  return entries;
-}
-
 // Writes the page that steps through the streams of a run, and returns its name; empty if the run
 // has none to step through, or too much.
-Result<std::string> write_explorer(const StoredRun& run, const Target& place) {
-  if (residency_entries(run) > most_explored) return std::string();
-  const auto html = explorer_page(run, {});
-  if (!html && html.error().kind == Error::Kind::unsupported) return std::string();
+Result<std::string> write_explorer(const StoredRun& run,
+                                   const std::vector<ExplorerTrace>& traces,
+                                   const Target& place) {
+  const auto html = explorer_of_report(run, traces);
   if (!html) return html.error();
+  if (html->empty()) return std::string();
   std::string name = "explore-" + std::to_string(run.summary.id) + ".html";
   if (auto done = write_file(place.path() + "/" + name, *html); !done) return done.error();
   return name;
 }
 
 // The sections of one run, added to those of the runs before it.
-Result<void> add_run(const StoredRun& run, const Target& place, ReportSections& page) {
+Result<void> add_run(const StoredRun& run,
+                     const ReportExtras& extras,
+                     const Target& place,
+                     ReportSections& page) {
+  std::vector<ExplorerTrace> traces;
+  if (extras.explored && !run.traces.empty()) {
+    auto explored = extras.explored(run);
+    if (!explored) return explored.error();
+    traces = *std::move(explored);
+  }
   page.runs.push_back(run.summary);
   const std::size_t first = page.traces.size();
   for (const ReplayResult& trace : run.traces) {
     const std::string name = "trace-" + std::to_string(page.traces.size() + 1);
     auto drawn = write_section(files_of(trace), figures_of(trace), place, name);
     if (!drawn) return drawn.error();
-    page.traces.push_back({.result = &trace, .folder = name, .figures = *std::move(drawn)});
+    page.traces.push_back({.result = &trace,
+                           .folder = name,
+                           .figures = *std::move(drawn),
+                           .words = words_block(trace, traces)});
   }
-  const auto explorer = write_explorer(run, place);
+  const auto explorer = write_explorer(run, traces, place);
   if (!explorer) return explorer.error();
   for (std::size_t i = 0; i < run.traces.size() && !explorer->empty(); ++i) {
-    if (std::ranges::all_of(run.traces[i].cells, &is_unrecorded)) continue;
+    if (!has_residency(run.traces[i])) continue;
     page.traces[first + i].explorer = *explorer + "#trace=" + std::to_string(i);
   }
   for (const ClosedLoopResult& evaluation : run.evaluations) {
@@ -238,7 +235,7 @@ Result<void> fill(const std::vector<StoredRun>& runs,
                   const Target& place) {
   ReportSections page;
   for (const StoredRun& run : runs) {
-    if (auto added = add_run(run, place, page); !added) return added;
+    if (auto added = add_run(run, extras, place, page); !added) return added;
   }
   auto comparison = write_comparison(extras.compared.empty() ? runs : extras.compared, place);
   if (!comparison) return comparison.error();

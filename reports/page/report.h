@@ -31,12 +31,17 @@
 
 namespace kv::reports {
 
+struct ExplorerTrace;
+
 // What a report shows in addition to its runs.
 struct ReportExtras {
   const KillMatrix* matrix = nullptr;  // of the laws; null: none
   std::vector<LossLogs> logs{};        // of other programs, one folder per model
   std::vector<StoredRun> compared{};   // the runs to compare; empty: the report's own
-  std::function<bool()> proceed{};     // asked before each figure; if false, nothing is written
+  // What traces of a run hold besides its results: words, and steps for the explorer. Empty: no
+  // traces are given.
+  std::function<Result<std::vector<ExplorerTrace>>(const StoredRun&)> explored{};
+  std::function<bool()> proceed{};  // asked before each figure; if false, nothing is written
 };
 
 // Writes the report of one run of a results file. Run 0 stands for the newest run that holds traces

@@ -140,10 +140,12 @@ std::string table_of(const TraceSection& section) {
   const Table summary = summary_table(*section.result);
   return rows_of(summary, false, "Summary, by budget and retained mass") +
          rows_of(summary, true, "Caches that store more than their budget, or evict nothing") +
-         bounds_of(section) + "<h3>Specs</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
-         to_html(specs_table(*section.result)) +
-         "</div>\n<p class=\"files\">Files: " + link_to(base + "summary.csv", "summary.csv") +
-         ", " + link_to(base + "summary.md", "summary.md") + ", " +
+         bounds_of(section) +
+         "<h3>Specs</h3>\n<details>\n<summary>Every setting of each spec</summary>\n"
+         "<div class=\"wide specs\" tabindex=\"0\">\n" +
+         to_html(specs_table(*section.result)) + "</div>\n</details>\n<p class=\"files\">Files: " +
+         link_to(base + "summary.csv", "summary.csv") + ", " +
+         link_to(base + "summary.md", "summary.md") + ", " +
          link_to(base + "cells.csv", "cells.csv") + ", " +
          link_to(base + "cells.jsonl", "cells.jsonl") + ", " +
          link_to(base + "heads.csv", "heads.csv") + ", " +
@@ -161,7 +163,7 @@ std::string section_of(const TraceSection& section) {
   std::string out = "<section id=\"" + section.folder + "\">\n<h2>" +
                     breakable(short_name(section.result->trace)) + "</h2>\n" +
                     facts_of(*section.result) + explorer_of(section) + table_of(section) +
-                    words_of(*section.result);
+                    words_of(*section.result) + section.words;
   for (const DrawnFigure& figure : section.figures) out += figure_block(figure, section.folder);
   return out + "</section>\n";
 }
@@ -189,7 +191,8 @@ std::string findings_of(const ReportSections& page) {
   const auto add = [&](const std::string& folder, const std::string& name, const auto& result) {
     const std::string findings = findings_html(reports::findings_of(result));
     if (!findings.empty())
-      out += "<h3>" + link_to("#" + folder, breakable(name)) + "</h3>\n" + findings;
+      out +=
+          "<h2 class=\"finding\">" + link_to("#" + folder, breakable(name)) + "</h2>\n" + findings;
   };
   for (const TraceSection& section : page.traces) {
     add(section.folder, short_name(section.result->trace), *section.result);

@@ -32,7 +32,8 @@ struct TraceSection {
   std::string folder;  // where its files lie, relative to the page
   std::vector<DrawnFigure> figures;
   std::string
-      explorer{};  // the page that steps through its stream, as a link; empty: there is none
+      explorer{};       // the page that steps through its stream, as a link; empty: there is none
+  std::string words{};  // the text with what remains of it, as HTML; empty: there is none
 };
 
 // Which law kills which mutant, if the report shows it.
@@ -81,6 +82,8 @@ struct TasksSection {
   std::vector<DrawnFigure> figures{};
 };
 
+struct ExplorerTrace;
+
 // Everything that a page shows.
 struct ReportSections {
   std::vector<RunSummary> runs{};
@@ -106,6 +109,11 @@ std::string timing_section(const TimingSection& section);
 std::string tasks_section(const TasksSection& section);
 std::string logs_section(const LogsSection& section);
 std::string matrix_section(const MatrixSection& section);
+
+// The text of a trace once for each spec of its middle budget, the best eight first; the shade of a
+// word says how many units hold it at the end. Empty if no trace is that of the result, or if
+// it has no text.
+std::string words_block(const ReplayResult& result, const std::vector<ExplorerTrace>& traces);
 
 // A figure with its caption and links to its files in `folder`.
 std::string figure_block(const DrawnFigure& drawn, const std::string& folder);

@@ -71,5 +71,50 @@ INSTANTIATE_TEST_SUITE_P(
     Values("steps", "links", "comparison", "walk", "tables", "curve", "looks", "alone"),
     [](const auto& check) { return std::string(check.param); });
 
+class ReportInBrowser : public TestWithParam<const char*> {
+ protected:
+  // Nine policies, so that not every curve has a colour, and all sections of one model.
+  static void SetUpTestSuite() {
+    if (!missing().empty()) return;
+    folder_ = std::make_unique<test::TemporaryFolder>();
+    const auto written = run_shell(
+        "cd '" + (*folder_ / "") +
+        "' && M='" KVCHECK_SOURCE_DIR
+        "/model/data' && X=$M/held-out.txt &&"
+        " P='--policy dense --policy window --policy streaming --policy h2o --policy tova"
+        " --policy random --policy fifo --policy lru --policy reservoir"
+        " --policy streaming;timing=lazy:8' &&"
+        " { $K record --model $M --text $X --tokens 128 --quiet -o t.safetensors &&"
+        " $K replay t.safetensors $P --budget 16,32 --seeds 2 --oracle --quiet -o run.db &&"
+        " $K eval --model $M --text $X --windows 128 --tokens 256 $P --budget 16,32 --quiet"
+        " -o run.db &&"
+        " $K speed --model $M --policy dense --policy h2o --budget 32 --length 64,128 --quiet"
+        " -o run.db && $K report run.db --trace t.safetensors -o report; } >written.txt");
+    ASSERT_EQ(written.status, 0) << written.err;
+  }
+
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  void SetUp() override {
+    if (const std::string what = missing(); !what.empty()) GTEST_SKIP() << what;
+  }
+
+  static inline std::unique_ptr<test::TemporaryFolder> folder_;
+};
+
+TEST_P(ReportInBrowser, Passes) {
+  const auto ran = run_shell("timeout 120 node '" KVCHECK_SOURCE_DIR "/tests/browser/report.mjs' " +
+                             std::string(GetParam()) + " '" + packages + "' '" +
+                             (*folder_ / "report/index.html") + "' 2>&1");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("passed: " + std::string(GetParam())));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Browser,
+    ReportInBrowser,
+    Values("tables", "gaps", "findings", "words", "links", "figures", "looks", "alone"),
+    [](const auto& check) { return std::string(check.param); });
+
 }  // namespace
 }  // namespace kv

@@ -39,13 +39,14 @@ TEST(Findings, NameTheBestTheNextAndTheLeast) {
   const std::vector<std::string> findings =
       findings_of(with_masses({{"window", 0.5}, {"h2o", 0.9}, {"tova", 0.7}}));
   ASSERT_EQ(findings.size(), 3U);
-  EXPECT_EQ(findings[0],
-            "With a budget of 64 tokens, h2o kept most of the attention once it evicted: 90.0 % of "
-            "its mass.");
+  EXPECT_EQ(
+      findings[0],
+      "With a budget of 64 tokens, h2o kept most of the attention once it evicted: 90.0\u00a0% of "
+      "its mass.");
   EXPECT_EQ(findings[1],
-            "The next of 3 is tova with 70.0 %; one text cannot say whether the two differ on "
+            "The next of 3 is tova with 70.0\u00a0%; one text cannot say whether the two differ on "
             "others.");
-  EXPECT_EQ(findings[2], "The least was kept by window: 50.0 %.");
+  EXPECT_EQ(findings[2], "The least was kept by window: 50.0\u00a0%.");
 }
 
 TEST(Findings, DoNotRankCachesThatStoreMore) {

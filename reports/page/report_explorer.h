@@ -1,0 +1,20 @@
+// The explorer of a report.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/reports/explorer/explorer.h"
+#include "kvcheck/reports/store/results.h"
+
+namespace kv::reports {
+
+// The page that steps through the streams of a run; empty if none has its residency recorded, or if
+// there is too much for a report. Errors: no memory.
+Result<std::string> explorer_of_report(const StoredRun& run, std::span<const ExplorerTrace> traces);
+
+// Whether some cell of the trace has its residency recorded.
+bool has_residency(const ReplayResult& trace);
+
+}  // namespace kv::reports
