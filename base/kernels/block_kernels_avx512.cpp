@@ -76,7 +76,7 @@ void dot_rows(const float* vectors,
 }
 
 // What four vectors of weights add to the sums of C sixteens of columns: the rows from `begin` to
-// `end`, or to their limits. `live` are the columns of the last sixteen. The sums stay in registers.
+// `end`, or to their limits. `live` are the columns of the last sixteen. Sums stay in registers.
 template <std::size_t C>
 void weigh_columns(const float* weights,
                    std::size_t stride,
