@@ -84,6 +84,8 @@ Bytes bytes_of(const TraceInfo& info, std::span<const Cell> cells, const ReplayO
   bytes.rows = running * (groups.heads * (24 * tokens + vectors) + groups.kv_heads * 3 * vectors);
   if (info.kind == TraceKind::qkv) {
     bytes.rows += 8 * tokens * info.rope.dims * different_rotations(info);
+    // Logits and weights of the eight rows that are computed at a time, less the one above.
+    bytes.rows += running * groups.heads * 7 * 8 * tokens;
   }
   // A triangle of doubles, and the search's own marks.
   if (options.oracle && tokens <= options.oracle_tokens) {

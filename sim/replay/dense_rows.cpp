@@ -1,10 +1,12 @@
 #include "kvcheck/sim/replay/dense_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/block_kernels.h"
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/traces/verify.h"
@@ -75,9 +77,12 @@ DenseRows::DenseRows(const Trace& trace,
   rotated_in_trace_ = holds_rotated(trace.info(), rules_of(trace.info(), layer));
   head_logits_.emplace(trace.info(), layer, head);
   open_queries();
-  rotated_.resize(dim);
-  logits_.resize(trace.info().tokens);
-  output_.resize(dim);
+  mass_.resize(most_rows * tokens());
+  logits_.resize(most_rows * tokens());
+  rotated_.resize(most_rows * dim);
+  output_.resize(most_rows * dim);
+  log_sums_.resize(most_rows);
+  finite_.resize(most_rows);
 }
 
 void DenseRows::open_queries() {
@@ -168,41 +173,56 @@ Result<void> DenseRows::check_sum(Position query, float sum) const {
                                                 : ""));
 }
 
-// Of the keys that the window shows; the others get hidden_logit.
-Result<void> DenseRows::compute_logits(Position query, std::size_t row) {
+// The rows from `row` on. Keys that the window hides from the block's first query are hidden from
+// all; those that it hides only from later ones get weight 0, which adds nothing to an output.
+void DenseRows::compute_block(std::size_t row) {
   const std::size_t dim = shared_->dim();
-  const std::size_t n = query + std::size_t{1};
-  const std::size_t first = head_logits_->hidden(n);
-  float* const shown = logits_.data() + first;
-  rotated_query(row, query, rotated_.data());
-  kernels().dot_rows(rotated_.data(), shared_->keys() + first * dim, n - first, dim,
-                     head_logits_->scale(), shown);
-  // One sum tests all numbers: a NaN or an infinity cannot vanish in it.
-  if (!std::isfinite(kernels().sum(shown, n - first))) {
-    return bad_row(query, "a product of q and k is not finite");
+  block_ = row;
+  block_rows_ = std::min(most_rows, queries_.size() / dim - row);
+  for (std::size_t at = 0; at < block_rows_; ++at) {
+    rotated_query(row + at, recorded_query(trace_.info(), row + at), rotated_.data() + at * dim);
   }
-  head_logits_->finish({shown, n - first}, n - first - 1);
-  std::fill_n(logits_.data(), first, hidden_logit);
-  return {};
+  const std::size_t first = head_logits_->hidden(keys_of(0));
+  block_kernels().dot_rows(rotated_.data(), block_rows_, shared_->keys() + first * dim,
+                           keys_of(block_rows_ - 1) - first, dim, head_logits_->scale(),
+                           logits_.data() + first, tokens());
+  std::array<std::size_t, most_rows> limits{};
+  for (std::size_t at = 0; at < block_rows_; ++at) {
+    finish_logits(at);
+    limits[at] = keys_of(at) - first;
+  }
+  block_kernels().weigh_rows(mass_.data() + first, tokens(), limits.data(), block_rows_,
+                             shared_->values() + first * dim, dim, output_.data());
+  for (std::size_t at = 0; at < block_rows_ && head_logits_->has_sink(); ++at) {
+    const auto share = static_cast<float>(head_logits_->share_of_keys(log_sums_[at]));
+    kernels().scale(output_.data() + at * dim, share, dim);
+  }
+}
+
+// Makes logits and weights of the products of the block's row `at`. The keys that the window hides
+// get hidden_logit.
+void DenseRows::finish_logits(std::size_t at) {
+  const std::size_t n = keys_of(at);
+  const std::size_t first = head_logits_->hidden(n);
+  float* const logits = logits_.data() + at * tokens();
+  float* const mass = mass_.data() + at * tokens();
+  // One sum tests all numbers: a NaN or an infinity cannot vanish in it.
+  finite_[at] = std::isfinite(kernels().sum(logits + first, n - first));
+  if (!finite_[at]) return;
+  head_logits_->finish({logits + first, n - first}, n - first - 1);
+  std::fill_n(logits, first, hidden_logit);
+  std::fill_n(mass, first, 0.0F);
+  std::copy_n(logits + first, n - first, mass + first);
+  log_sums_[at] = kernels().softmax(mass + first, n - first);
 }
 
 Result<void> DenseRows::compute_row(Position query, std::size_t row) {
-  if (Result<void> computed = compute_logits(query, row); !computed) return computed;
+  if (row < block_ || row >= block_ + block_rows_) compute_block(row);
+  loaded_ = row - block_;
+  if (!finite_[loaded_]) return bad_row(query, "a product of q and k is not finite");
   const std::size_t dim = shared_->dim();
-  const std::size_t n = query + std::size_t{1};
-  const std::size_t first = head_logits_->hidden(n);
-  const Kernels& kernel = kernels();
-  std::fill_n(mass_.data(), first, 0.0F);
-  float* const mass = mass_.data() + first;
-  std::copy_n(logits_.data() + first, n - first, mass);
-  log_sum_ = kernel.softmax(mass, n - first);
-  kernel.weigh_rows(mass, shared_->values() + first * dim, n - first, dim, output_.data());
-  if (head_logits_->has_sink()) {
-    keys_ = head_logits_->share_of_keys(log_sum_);
-    log_sum_ = head_logits_->with_sink(log_sum_);
-    kernel.scale(output_.data(), static_cast<float>(keys_), dim);
-  }
-  if (!std::isfinite(kernel.sum(output_.data(), dim))) {
+  float* const output = output_.data() + loaded_ * dim;
+  if (!std::isfinite(kernels().sum(output, dim))) {
     return bad_row(query, "the attention output is not finite: v has a NaN or an infinity");
   }
   return {};
@@ -210,20 +230,24 @@ Result<void> DenseRows::compute_row(Position query, std::size_t row) {
 
 Result<DenseRow> DenseRows::load(Position query, std::size_t index) {
   const std::size_t n = query + std::size_t{1};
-  DenseRow row;
-  row.query = query;
-  row.row = index;
-  row.mass = {mass_.data(), n};
   keys_ = 1;
   const Result<void> loaded =
       shared_ == nullptr ? read_row(query, index) : compute_row(query, index);
   if (!loaded) return loaded.error();
-  row.keys = keys_;
+  DenseRow row;
+  row.query = query;
+  row.row = index;
+  row.mass = {last_mass(), n};
   if (shared_ != nullptr) {
-    row.logits = {logits_.data(), n};
-    row.log_sum = log_sum_;
-    row.output = output_;
+    row.logits = {logits_.data() + loaded_ * tokens(), n};
+    row.log_sum = log_sums_[loaded_];
+    row.output = {output_.data() + loaded_ * shared_->dim(), shared_->dim()};
+    if (head_logits_->has_sink()) {
+      keys_ = head_logits_->share_of_keys(row.log_sum);
+      row.log_sum = head_logits_->with_sink(row.log_sum);
+    }
   }
+  row.keys = keys_;
   row.top = top_k_.find(row.mass);
   return row;
 }

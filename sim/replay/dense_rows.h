@@ -73,7 +73,7 @@ class DenseRows {
 
   // The weights of the row that was loaded last, which are 0 for later keys: [tokens]. All are 0
   // before the first. Rows must have been loaded in the order of the stream.
-  [[nodiscard]] const float* last_mass() const { return mass_.data(); }
+  [[nodiscard]] const float* last_mass() const { return mass_.data() + loaded_ * tokens(); }
 
   // Vectors before rotation: [head_dim]. Only for q/k/v traces. Queries contain the scale of
   // attention, as HeadLogits says. The rotation is taken back from vectors that were recorded after
@@ -94,9 +94,18 @@ class DenseRows {
   [[nodiscard]] Result<void> read_row(Position query, std::size_t row);
   [[nodiscard]] Result<void> check_above(Position query, const std::byte* row);
   [[nodiscard]] Result<void> check_sum(Position query, float sum) const;
+  void compute_block(std::size_t row);
+  void finish_logits(std::size_t at);
   [[nodiscard]] Result<void> compute_row(Position query, std::size_t row);
-  [[nodiscard]] Result<void> compute_logits(Position query, std::size_t row);
   void open_queries();
+
+  [[nodiscard]] std::size_t tokens() const { return trace_.info().tokens; }
+
+  // How many keys the query of the block's row `at` has up to its own.
+  [[nodiscard]] std::size_t keys_of(std::size_t at) const {
+    return recorded_query(trace_.info(), block_ + at) + std::size_t{1};
+  }
+
   [[nodiscard]] Error bad_row(Position query, const std::string& what) const;
   void widen_row(const TensorView& tensor, Position position, float* out) const;
 
@@ -110,13 +119,21 @@ class DenseRows {
   TopK top_k_;
   std::vector<float> queries_;  // [recorded queries, dim], before rotation
   std::vector<float> stored_;   // the same after it, if the trace holds them so
-  std::vector<float> rotated_;  // [dim]
-  std::vector<float> logits_;
-  double log_sum_ = 0;
   double keys_ = 1;
-  std::vector<float> mass_;
-  std::vector<float> output_;
+  std::vector<float> mass_;   // [rows, tokens], with one row for attention traces
   std::vector<float> above_;  // scratch
+
+  // Rows of q/k/v traces are computed a few at a time, so that keys and values are read once for
+  // all of them.
+  static constexpr std::size_t most_rows = 8;
+  std::size_t block_ = 0;       // the first row
+  std::size_t block_rows_ = 0;  // how many
+  std::size_t loaded_ = 0;      // the last one loaded, in the block
+  std::vector<float> rotated_;  // [rows, dim]
+  std::vector<float> logits_;   // [rows, tokens]
+  std::vector<float> output_;   // [rows, dim]
+  std::vector<double> log_sums_;
+  std::vector<bool> finite_;  // whether all products of the row are
 };
 
 }  // namespace kv

@@ -58,8 +58,8 @@ TEST(Keydiff, CountsSinksAndRecentTokensIntoTheAnchor) {
 
 // All keys are (1, 0) before rotation, so that the oldest is evicted. Rotated they are at 0, 1, 2,
 // ... radians. Of 0, 1 and 2 radians the middle one is most like the others, and so it is whenever
-// residents close up to the ranks 0, 1 and 2. At their positions, of 0, 2 and 3 radians it is 2, and
-// of 0, 3 and 4 radians it is 4.
+// residents close up to the ranks 0, 1 and 2. At their positions, of 0, 2 and 3 radians it is 2,
+// and of 0, 3 and 4 radians it is 4.
 TEST(Keydiff, ComparesKeysAsTheCacheStoresThem) {
   const std::vector<OneHead> tokens(5, {.key = {1, 0}});
   const auto kept = [&](bool rotated, bool at_ranks) {

@@ -26,7 +26,7 @@ const std::map<std::string_view, Names> homes = {
     {"<immintrin.h", {"base"}},
     {"<hwy/", {"base", "model"}},
     {"<unicode/", {"model"}},
-    {"<Eigen/", {"policies/content", "tests"}},
+    {"<Eigen/", {"policies"}},
 };
 
 // Rooms that a room must link although none of its files includes them.
