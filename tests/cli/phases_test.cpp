@@ -65,7 +65,6 @@ TEST(PhasesCommand, WrongMarksAreRefused) {
       "tokens after them");
   expect_refused(replay({"--prompt", "40"}), "keeps 0.5 of 40 tokens");
   expect_refused(replay({"--prompt", "400", "--budget", "64"}), "but --budget asks for 64");
-  expect_refused(run({"check", "h2o;compress=prompt"}), "streams tokens without a prompt");
   expect_refused(run({"uniformity", "reservoir;compress=prompt"}), "expected compress=always");
 }
 

@@ -39,12 +39,12 @@ TEST_F(Version1, TracesReplayToTheSameBytes) {
                     " --policy 'streaming:sinks=4,recent=60'"
                     " --policy 'streaming:sinks=4,recent=60;positions=in-cache'"
                     " --policy h2o:budget=64 --policy expected-attention:budget=64"
-                    " --policy 'rkv:budget=64;positions=in-cache'"
+                    " --policy 'snapkv:budget=64;positions=in-cache'"
                     " --policy reservoir:sinks=4,recent=28,budget=64"
                     " --policy 'dense;visibility=top-pages:64/16/1'"
                     " --policy 'h2o:budget=48;unit=layer'"
                     " --per-head --top-k 4 -q --json $O > /dev/null"),
-            "0b3e8b9b46517d90");
+            "357de65861cca1a5");
 }
 
 TEST_F(Version1, TracesAreCopiedAndCutToTheSameBytes) {
