@@ -19,10 +19,10 @@ inline bool read_in_streams(const std::byte* from, std::size_t bytes, std::size_
   bool any = false;
   for (std::size_t at = 0; at < part; at += piece) {
     for (std::size_t stream = 0; stream < streams; ++stream) {
-      any |= kernels().any_bit(from + stream * part + at, piece);
+      any = kernels().any_bit(from + stream * part + at, piece) || any;
     }
   }
-  return any | kernels().any_bit(from + streams * part, bytes - streams * part);
+  return kernels().any_bit(from + streams * part, bytes - streams * part) || any;
 }
 
 // The number of streams, of 1, 2, 4 and 8, in which 512 MiB are read fastest on this machine. It is
@@ -36,7 +36,7 @@ inline std::size_t fastest_streams() {
     for (int round = 0; round < 3; ++round) {
       for (const std::size_t streams : {1U, 2U, 4U, 8U}) {
         const auto begun = std::chrono::steady_clock::now();
-        any |= read_in_streams(memory.data(), memory.size(), streams);
+        any = read_in_streams(memory.data(), memory.size(), streams) || any;
         const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begun;
         if (any && time.count() < least) {
           least = time.count();

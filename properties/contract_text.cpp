@@ -51,6 +51,20 @@ std::string residual_text(const Contract& contract) {
          (sinks > 0 ? "first " + std::to_string(sinks) : "");
 }
 
+void prompt_lines(const Contract& contract, std::vector<std::string>& lines) {
+  if (contract.compress != Compress::always) {
+    lines.push_back("compress=" + std::string(name_of(contract.compress)) +
+                    ": what an empty cache takes in one call is a prompt, which is stored whole "
+                    "until its end; after it " +
+                    (contract.grows() ? "every token is kept" : "the budget is held"));
+  }
+  if (contract.ratio > 0) {
+    lines.push_back("ratio=" + ratio_text(contract.ratio) +
+                    ": this share of the prompt is the budget, if it is more than " +
+                    rows(contract.shares_budget() ? contract.mean_budget : contract.budget));
+  }
+}
+
 void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
   const std::array<std::pair<bool, std::string_view>, 10> flags = {{
       {contract.unordered, "unordered: slots need not stand in stream order"},
@@ -82,17 +96,7 @@ void flag_lines(const Contract& contract, std::vector<std::string>& lines) {
                     ": the units of a layer keep so many rows on average, and what one keeps "
                     "depends on the others");
   }
-  if (contract.compress != Compress::always) {
-    lines.push_back("compress=" + std::string(name_of(contract.compress)) +
-                    ": what an empty cache takes in one call is a prompt, which is stored whole "
-                    "until its end; after it " +
-                    (contract.grows() ? "every token is kept" : "the budget is held"));
-  }
-  if (contract.ratio > 0) {
-    lines.push_back("ratio=" + ratio_text(contract.ratio) +
-                    ": this share of the prompt is the budget, if it is more than " +
-                    rows(contract.shares_budget() ? contract.mean_budget : contract.budget));
-  }
+  prompt_lines(contract, lines);
   if (contract.page > 1) {
     lines.push_back("page=" + std::to_string(contract.page) +
                     ": rows come and go in pages, so that up to one page more is stored; what a "

@@ -9,28 +9,34 @@
 
 namespace kv {
 
+// n rows of `dim` numbers, stored one after another.
+struct Rows {
+  const float* numbers = nullptr;
+  std::size_t n = 0;
+  std::size_t dim = 0;
+};
+
+// Numbers of several vectors for each row: number i of vector t is numbers[t * stride + i].
+template <typename Number>
+struct PerRow {
+  Number* numbers = nullptr;
+  std::size_t stride = 0;
+};
+
 struct BlockKernels {
   std::string_view name;
 
-  // out[t * stride + i] = scale * (vectors[t] . rows[i]) for `count` vectors and n rows of `dim`
-  // numbers, both stored one after another. Requires stride >= n.
-  void (*dot_rows)(const float* vectors,
-                   std::size_t count,
-                   const float* rows,
-                   std::size_t n,
-                   std::size_t dim,
-                   float scale,
-                   float* out,
-                   std::size_t stride);
+  // Number i of `out`, of vector t = scale * (vectors[t] . row i), for `count` vectors stored one
+  // after another. Requires out.stride >= rows.n.
+  void (*dot_rows)(
+      const float* vectors, std::size_t count, const Rows& rows, float scale, PerRow<float> out);
 
-  // out[t * dim + j] = the sum over i < limits[t] of weights[t * stride + i] * rows[i][j], added in
-  // the order of the rows, for `count` vectors of weights.
-  void (*weigh_rows)(const float* weights,
-                     std::size_t stride,
+  // out[t * dim + j] = the sum over i < limits[t] of number i of vector t of the weights times
+  // number j of row i, added in the order of the rows. Requires limits of at most rows.n.
+  void (*weigh_rows)(PerRow<const float> weights,
                      const std::size_t* limits,
                      std::size_t count,
-                     const float* rows,
-                     std::size_t dim,
+                     const Rows& rows,
                      float* out);
 };
 

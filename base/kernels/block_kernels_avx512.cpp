@@ -35,108 +35,105 @@ __m512 dot_four(const float* vectors, const float* rows, std::size_t dim) {
   return add_all_lanes(sums);
 }
 
-// Four vectors with a few rows, for their places in `out`.
-void dot_rows_with_four(const float* vectors,
-                        const float* rows,
-                        std::size_t n,
-                        std::size_t dim,
-                        float scale,
-                        float* out,
-                        std::size_t stride) {
+// The vectors, in fours, with a few rows, for their places in `out`.
+void dot_few(
+    const float* vectors, std::size_t count, const Rows& rows, float scale, PerRow<float> out) {
+  const std::size_t dim = rows.dim;
   const __m512 factor = _mm512_set1_ps(scale);
-  std::size_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    const __m512 dots = _mm512_mul_ps(factor, dot_four(vectors, rows + i * dim, dim));
-    each<4>([&](auto t) { _mm_storeu_ps(out + t * stride + i, _mm512_extractf32x4_ps(dots, t)); });
+  std::size_t t = 0;
+  for (; t + together <= count; t += together) {
+    const float* four = vectors + t * dim;
+    float* to = out.numbers + t * out.stride;
+    std::size_t i = 0;
+    for (; i + 4 <= rows.n; i += 4) {
+      const __m512 dots = _mm512_mul_ps(factor, dot_four(four, rows.numbers + i * dim, dim));
+      each<4>(
+          [&](auto k) { _mm_storeu_ps(to + k * out.stride + i, _mm512_extractf32x4_ps(dots, k)); });
+    }
+    for (std::size_t k = 0; k < together && i < rows.n; ++k) {
+      avx512_dot_rows(four + k * dim, rows.numbers + i * dim, rows.n - i, dim, scale,
+                      to + k * out.stride + i);
+    }
   }
-  for (std::size_t t = 0; t < 4 && i < n; ++t) {
-    avx512_dot_rows(vectors + t * dim, rows + i * dim, n - i, dim, scale, out + t * stride + i);
+  for (; t < count; ++t) {
+    avx512_dot_rows(vectors + t * dim, rows.numbers, rows.n, dim, scale,
+                    out.numbers + t * out.stride);
   }
 }
 
-void dot_rows(const float* vectors,
-              std::size_t count,
-              const float* rows,
-              std::size_t n,
-              std::size_t dim,
-              float scale,
-              float* out,
-              std::size_t stride) {
-  for (std::size_t i = 0; i < n; i += rows_at_a_time) {
-    const std::size_t here = std::min(rows_at_a_time, n - i);
-    std::size_t t = 0;
-    for (; t + together <= count; t += together) {
-      dot_rows_with_four(vectors + t * dim, rows + i * dim, here, dim, scale, out + t * stride + i,
-                         stride);
-    }
-    for (; t < count; ++t) {
-      avx512_dot_rows(vectors + t * dim, rows + i * dim, here, dim, scale, out + t * stride + i);
-    }
+void dot_rows(
+    const float* vectors, std::size_t count, const Rows& rows, float scale, PerRow<float> out) {
+  for (std::size_t i = 0; i < rows.n; i += rows_at_a_time) {
+    const Rows here = {rows.numbers + i * rows.dim, std::min(rows_at_a_time, rows.n - i), rows.dim};
+    dot_few(vectors, count, here, scale, {out.numbers + i, out.stride});
   }
 }
 
-// What four vectors of weights add to the sums of C sixteens of columns: the rows from `begin` to
-// `end`, or to their limits. `live` are the columns of the last sixteen. Sums stay in registers.
+// Four vectors of weights that meet some rows.
+struct Meeting {
+  PerRow<const float> weights;
+  const std::size_t* limits;
+  std::size_t begin;  // of the rows
+  std::size_t end;
+};
+
+// What the vectors add to the sums of C sixteens of columns, `live` of the last sixteen, whose
+// numbers in the first row are `columns`. The sums stay in registers.
 template <std::size_t C>
-void weigh_columns(const float* weights,
-                   std::size_t stride,
-                   const std::size_t* limits,
-                   const float* rows,
-                   std::size_t begin,
-                   std::size_t end,
-                   std::size_t dim,
-                   __mmask16 live,
-                   float* out) {
+void weigh_columns(
+    const Meeting& meeting, const float* columns, std::size_t dim, __mmask16 live, float* out) {
   __m512 sums[4 * C];
   each<4 * C>(
       [&](auto k) { sums[k] = _mm512_maskz_loadu_ps(live, out + k / C * dim + 16 * (k % C)); });
   const auto meet = [&](std::size_t i, auto sees) __attribute__((always_inline)) {
     __m512 row[C];
-    each<C>([&](auto c) { row[c] = _mm512_maskz_loadu_ps(live, rows + i * dim + 16 * c); });
+    each<C>([&](auto c) { row[c] = _mm512_maskz_loadu_ps(live, columns + i * dim + 16 * c); });
     each<4>([&](auto t) {
       if (!sees(t)) return;
-      const __m512 weight = _mm512_set1_ps(weights[t * stride + i]);
+      const auto& [numbers, stride] = meeting.weights;
+      const __m512 weight = _mm512_set1_ps(numbers[t * stride + i]);
       each<C>([&](auto c) {
         sums[t * C + c] = _mm512_add_ps(sums[t * C + c], _mm512_mul_ps(weight, row[c]));
       });
     });
   };
-  const std::size_t all = std::min({limits[0], limits[1], limits[2], limits[3], end});
-  std::size_t i = begin;
+  const std::size_t* limits = meeting.limits;
+  const std::size_t all = std::min({limits[0], limits[1], limits[2], limits[3], meeting.end});
+  std::size_t i = meeting.begin;
   for (; i < all; ++i) meet(i, [](std::size_t /*any*/) { return true; });
-  for (; i < end; ++i) meet(i, [&](std::size_t t) { return i < limits[t]; });
+  for (; i < meeting.end; ++i) meet(i, [&](std::size_t t) { return i < limits[t]; });
   each<4 * C>(
       [&](auto k) { _mm512_mask_storeu_ps(out + k / C * dim + 16 * (k % C), live, sums[k]); });
 }
 
 // All groups of four vectors meet some rows before the next ones are read.
-void weigh_rows(const float* weights,
-                std::size_t stride,
+void weigh_rows(PerRow<const float> weights,
                 const std::size_t* limits,
                 std::size_t count,
-                const float* rows,
-                std::size_t dim,
+                const Rows& rows,
                 float* out) {
+  const std::size_t dim = rows.dim;
   const std::size_t grouped = count / together * together;
   std::fill_n(out, grouped * dim, 0.0F);
   const std::size_t most = grouped == 0 ? 0 : *std::max_element(limits, limits + grouped);
   for (std::size_t begin = 0; begin < most; begin += rows_at_a_time) {
     const std::size_t end = std::min(begin + rows_at_a_time, most);
     for (std::size_t t = 0; t < grouped; t += together) {
-      const float* here = weights + t * stride;
-      const std::size_t* seen = limits + t;
+      const Meeting meeting = {
+          {weights.numbers + t * weights.stride, weights.stride}, limits + t, begin, end};
       float* sums = out + t * dim;
       std::size_t j = 0;
       for (; j + 64 <= dim; j += 64) {
-        weigh_columns<4>(here, stride, seen, rows + j, begin, end, dim, 0xFFFF, sums + j);
+        weigh_columns<4>(meeting, rows.numbers + j, dim, 0xFFFF, sums + j);
       }
       for (; j < dim; j += 16) {
-        weigh_columns<1>(here, stride, seen, rows + j, begin, end, dim, first(dim - j), sums + j);
+        weigh_columns<1>(meeting, rows.numbers + j, dim, first(dim - j), sums + j);
       }
     }
   }
   for (std::size_t t = grouped; t < count; ++t) {
-    avx512_weigh_rows(weights + t * stride, rows, limits[t], dim, out + t * dim);
+    avx512_weigh_rows(weights.numbers + t * weights.stride, rows.numbers, limits[t], dim,
+                      out + t * dim);
   }
 }
 

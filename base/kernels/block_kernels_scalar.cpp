@@ -3,28 +3,22 @@
 namespace kv {
 namespace {
 
-void dot_rows(const float* vectors,
-              std::size_t count,
-              const float* rows,
-              std::size_t n,
-              std::size_t dim,
-              float scale,
-              float* out,
-              std::size_t stride) {
+void dot_rows(
+    const float* vectors, std::size_t count, const Rows& rows, float scale, PerRow<float> out) {
   for (std::size_t t = 0; t < count; ++t) {
-    scalar_kernels.dot_rows(vectors + t * dim, rows, n, dim, scale, out + t * stride);
+    scalar_kernels.dot_rows(vectors + t * rows.dim, rows.numbers, rows.n, rows.dim, scale,
+                            out.numbers + t * out.stride);
   }
 }
 
-void weigh_rows(const float* weights,
-                std::size_t stride,
+void weigh_rows(PerRow<const float> weights,
                 const std::size_t* limits,
                 std::size_t count,
-                const float* rows,
-                std::size_t dim,
+                const Rows& rows,
                 float* out) {
   for (std::size_t t = 0; t < count; ++t) {
-    scalar_kernels.weigh_rows(weights + t * stride, rows, limits[t], dim, out + t * dim);
+    scalar_kernels.weigh_rows(weights.numbers + t * weights.stride, rows.numbers, limits[t],
+                              rows.dim, out + t * rows.dim);
   }
 }
 

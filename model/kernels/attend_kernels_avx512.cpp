@@ -43,7 +43,7 @@ struct Block {
 
 // The products of 16 / T rows from rank i on, of which `rows` exist, with T vectors. Those of row r
 // and vector t are to be number t * 16 / T + r of the result of add_all_lanes().
-template <Storage storage, _mm_hint level, std::size_t T>
+template <Storage storage, auto level, std::size_t T>
 [[gnu::always_inline]] inline void products(const AttendJob& job,
                                             const float* queries,
                                             std::size_t i,
@@ -80,7 +80,7 @@ template <Storage storage, _mm_hint level, std::size_t T>
 
 // The same for a single vector. It takes one row after the other, as memory prefers: in f16 1.5
 // times as fast as columns on Zen 5, and up to 1.3 times in scattered slots on an Emerald Rapids.
-template <Storage storage, _mm_hint level>
+template <Storage storage, auto level>
 [[gnu::always_inline]] inline void products_in_order(const AttendJob& job,
                                                      const float* query,
                                                      std::size_t i,
@@ -108,7 +108,7 @@ template <Storage storage, _mm_hint level>
 
 // 16 / T rows from rank i on, of which `rows` exist, with T vectors: logits for weights[.][i -
 // begin].
-template <Storage storage, _mm_hint level, std::size_t T>
+template <Storage storage, auto level, std::size_t T>
 void dots(const AttendJob& job,
           const float* queries,
           std::size_t i,
@@ -137,7 +137,7 @@ void dots(const AttendJob& job,
   }
 }
 
-template <Storage storage, _mm_hint level, std::size_t T>
+template <Storage storage, auto level, std::size_t T>
 void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
   constexpr std::size_t at_once = 16 / T;
   const std::size_t end = begin + block.most_rows;
@@ -180,7 +180,7 @@ void meet_logits(
 // C blocks of sixteen columns from j on; the outputs stay in registers for the whole tile. What a
 // vector does not see has weight 0, and is added only where another vector of the block sees it:
 // this changes nothing but -0, which divide() turns into 0 in any case.
-template <Storage storage, _mm_hint level, std::size_t T, std::size_t C>
+template <Storage storage, auto level, std::size_t T, std::size_t C>
 void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const Block<T>& block) {
   const std::size_t dim = job.values.dim;
   float* out = job.out + block.at * dim + j;
@@ -210,7 +210,7 @@ void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const B
   });
 }
 
-template <Storage storage, _mm_hint level, std::size_t T>
+template <Storage storage, auto level, std::size_t T>
 void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
   Block<T> block;
   block.at = at;
@@ -242,7 +242,7 @@ void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
   for (; j < job.values.dim; j += 16) meet_values<storage, level, T, 1>(job, begin, j, block);
 }
 
-template <Storage storage, _mm_hint level>
+template <Storage storage, auto level>
 void attend_as(const AttendJob& job) {
   for (std::size_t begin = 0; begin < job.keys.count; begin += attend_tile) {
     std::size_t v = 0;

@@ -80,7 +80,7 @@ class Pass {
     return pass_.tokens.subspan(at, std::min(pass_.chunk, pass_.tokens.size() - at));
   }
 
-  Result<Decoder> decoder_of(std::size_t layer) const {
+  [[nodiscard]] Result<Decoder> decoder_of(std::size_t layer) const {
     const Result<Spec> dense =
         parse_spec("dense", {.chunk = static_cast<std::uint32_t>(pass_.chunk)});
     if (!dense) return dense.error();
@@ -135,7 +135,9 @@ class Pass {
   }
 
   // Of the tokens that the chunk's tokens predict; the last of the text predicts none.
-  std::vector<float> losses_of(const Decoder& decoder, std::size_t at, std::size_t tokens) const {
+  [[nodiscard]] std::vector<float> losses_of(const Decoder& decoder,
+                                             std::size_t at,
+                                             std::size_t tokens) const {
     std::vector<float> losses;
     const std::size_t vocabulary = model_.config.vocabulary;
     for (std::size_t i = 0; i < tokens && at + i + 1 < pass_.tokens.size(); ++i) {

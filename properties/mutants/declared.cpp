@@ -160,6 +160,11 @@ std::vector<Mutant> wrong_words() {
           [](Contract& c) { c.may_evict_newest = false; }),
       lie("misdeclares-random", "residents drawn by chance are declared certain",
           {.policy = "reservoir"}, [](Contract& c) { c.random = false; }),
+  };
+}
+
+std::vector<Mutant> wrong_promises() {
+  return {
       lie_of_spec("misdeclares-keeps_fewer", "a cache that keeps fewer declares to be full",
                   "pages",
                   [](Contract& c) {
@@ -248,7 +253,7 @@ std::vector<Mutant> wrong_claims_made() {
 
 std::vector<Mutant> declared_mutants() {
   std::vector<Mutant> all = wrong_sizes();
-  for (auto* const group : {wrong_words, wrong_selection, wrong_claims_made}) {
+  for (auto* const group : {wrong_words, wrong_promises, wrong_selection, wrong_claims_made}) {
     std::ranges::move(group(), std::back_inserter(all));
   }
   return all;

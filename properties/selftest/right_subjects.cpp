@@ -106,6 +106,12 @@ std::vector<RightSubject> tagged_stores() {
             {.policy = "reservoir", .slots = SlotOrder::lowest_free}),
       plain("plain-ring", "a ring with room for chunks of 4, longer ones refused",
             {.timing = Timing::lazy, .slack = 3, .slots = SlotOrder::ring, .longest_chunk = 4}),
+  };
+}
+
+// Distinguished by prompts, which are taken in one call and perhaps trimmed once.
+std::vector<RightSubject> tagged_prompts() {
+  return {
       plain("plain-prompt-once", "a prompt of any length when it is empty, then single tokens",
             {.policy = "h2o",
              .visibility = Visibility::causal,
@@ -140,6 +146,12 @@ std::vector<RightSubject> tagged_stores() {
              .first_chunk = any_depth,
              .compress = Compress::prompt_grow,
              .ratio = 250}),
+  };
+}
+
+// Distinguished by pages, and by places that are made ahead.
+std::vector<RightSubject> tagged_places() {
+  return {
       plain("plain-ahead", "the next token's place is free between calls, declared",
             {.evicts_ahead = true}),
       plain("plain-ahead-h2o", "so it is, and a score selects which row makes place",
@@ -157,7 +169,6 @@ std::vector<RightSubject> tagged_stores() {
   };
 }
 
-// Distinguished by the precision of what is stored.
 std::vector<RightSubject> tagged_precisions() {
   return {
       plain("plain-int8", "old rows are quantised, the last 2 are exact",
@@ -270,8 +281,9 @@ std::vector<RightSubject> preset_subjects() {
 std::span<const RightSubject> right_subjects() {
   static const auto all = [] {
     std::vector<RightSubject> out = tagged_stores();
-    std::ranges::move(tagged_precisions(), std::back_inserter(out));
-    std::ranges::move(tagged_policies(), std::back_inserter(out));
+    for (auto* const group : {tagged_prompts, tagged_places, tagged_precisions, tagged_policies}) {
+      std::ranges::move(group(), std::back_inserter(out));
+    }
     for (const std::string& text : spec_texts()) {
       // A recent window whatever the default, so that a query always sees itself.
       const bool tova = text.starts_with("tova");

@@ -190,9 +190,8 @@ std::string findings_of(const ReportSections& page) {
   std::string out;
   const auto add = [&](const std::string& folder, const std::string& name, const auto& result) {
     const std::string findings = findings_html(reports::findings_of(result));
-    if (!findings.empty())
-      out +=
-          "<h2 class=\"finding\">" + link_to("#" + folder, breakable(name)) + "</h2>\n" + findings;
+    if (findings.empty()) return;
+    out += "<h2 class=\"finding\">" + link_to("#" + folder, breakable(name)) + "</h2>\n" + findings;
   };
   for (const TraceSection& section : page.traces) {
     add(section.folder, short_name(section.result->trace), *section.result);

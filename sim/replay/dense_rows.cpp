@@ -183,16 +183,16 @@ void DenseRows::compute_block(std::size_t row) {
     rotated_query(row + at, recorded_query(trace_.info(), row + at), rotated_.data() + at * dim);
   }
   const std::size_t first = head_logits_->hidden(keys_of(0));
-  block_kernels().dot_rows(rotated_.data(), block_rows_, shared_->keys() + first * dim,
-                           keys_of(block_rows_ - 1) - first, dim, head_logits_->scale(),
-                           logits_.data() + first, tokens());
+  const std::size_t n = keys_of(block_rows_ - 1) - first;
+  block_kernels().dot_rows(rotated_.data(), block_rows_, {shared_->keys() + first * dim, n, dim},
+                           head_logits_->scale(), {logits_.data() + first, tokens()});
   std::array<std::size_t, most_rows> limits{};
   for (std::size_t at = 0; at < block_rows_; ++at) {
     finish_logits(at);
     limits[at] = keys_of(at) - first;
   }
-  block_kernels().weigh_rows(mass_.data() + first, tokens(), limits.data(), block_rows_,
-                             shared_->values() + first * dim, dim, output_.data());
+  block_kernels().weigh_rows({mass_.data() + first, tokens()}, limits.data(), block_rows_,
+                             {shared_->values() + first * dim, n, dim}, output_.data());
   for (std::size_t at = 0; at < block_rows_ && head_logits_->has_sink(); ++at) {
     const auto share = static_cast<float>(head_logits_->share_of_keys(log_sums_[at]));
     kernels().scale(output_.data() + at * dim, share, dim);

@@ -30,7 +30,8 @@ TEST_P(EveryBlockKernel, DotsAreThoseOfSingleVectors) {
           scalar().dot_rows(vectors.data() + t * dim, rows.data(), n, dim, 0.3F,
                             requested.data() + t * stride);
         }
-        kernel_.dot_rows(vectors.data(), count, rows.data(), n, dim, 0.3F, found.data(), stride);
+        kernel_.dot_rows(vectors.data(), count, {rows.data(), n, dim}, 0.3F,
+                         {found.data(), stride});
         ASSERT_EQ(found.bits(), requested.bits()) << count << " vectors, " << n << " x " << dim;
       }
     }
@@ -62,7 +63,7 @@ TEST_P(EveryBlockKernel, WeightedSumsAreThoseOfSingleVectorsWithTheirLimits) {
             scalar().weigh_rows(weights.data() + t * stride, rows.data(), limits[t], dim,
                                 requested.data() + t * dim);
           }
-          kernel_.weigh_rows(weights.data(), stride, limits.data(), count, rows.data(), dim,
+          kernel_.weigh_rows({weights.data(), stride}, limits.data(), count, {rows.data(), n, dim},
                              found.data());
           ASSERT_EQ(found.bits(), requested.bits())
               << count << " vectors, " << n << " x " << dim << ", limits " << kind;

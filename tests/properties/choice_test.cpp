@@ -39,7 +39,7 @@ TEST(Choice, TakesItsSizesFromTheSetup) {
   EXPECT_EQ(quest()->contract({.layers = 1, .recent = 99, .budget = 40}).value().top_pages,
             (TopPages{32, 16, 0}));
   EXPECT_EQ(quest()->contract({.recent = 0, .budget = 0}).value().top_pages, (TopPages{1, 1, 0}));
-  EXPECT_EQ(quest()->contract(quest()->requested()).value().top_pages, (TopPages{256, 16, 2}));
+  EXPECT_EQ(quest()->contract(quest()->requested()).value().top_pages, (TopPages{64, 16, 2}));
   EXPECT_THAT(deviations(contract), Contains(HasSubstr("at most, in whole pages of 4")));
 }
 

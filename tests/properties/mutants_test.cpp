@@ -78,9 +78,12 @@ TEST(RightSubjects, StayWithinTheirOwnBounds) {
           const std::string where = std::string(subject.name) + " " + std::string(text);
           EXPECT_EQ(unit.stored.size(), unit.reported) << where;
           if (event.fed.empty()) continue;
-          EXPECT_LE(unit.stored.size(),
-                    history->contract.most_stored(event.branch.size(), event.fed.size()))
-              << where;
+          // A prompt is stored whole, and what is stored after it may grow: laws judge that.
+          if (history->contract.compress == Compress::always) {
+            EXPECT_LE(unit.stored.size(),
+                      history->contract.most_stored(event.branch.size(), event.fed.size()))
+                << where;
+          }
           EXPECT_EQ(unit.mask_width, unit.returned.size()) << where;
           EXPECT_EQ(unit.visible.size(), unit.mask_width * event.fed.size()) << where;
         }

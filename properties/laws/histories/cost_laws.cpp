@@ -170,8 +170,13 @@ Judgement liveness(Trial& trial, const Contract& requested) {
     contract.budgets = made->budgets;
     contract.pinned_first_page |= made->pinned_first_page;  // with sinks there may be such a page
     const std::uint32_t most = contract.longest_chunk == 0 ? 1U << 20U : contract.longest_chunk;
-    // Fill the budget, use up the slack, and then feed what must evict at once.
+    // Fill the budget, use up the slack, and then feed what must evict at once. A cache that grows
+    // after its prompt evicts at the prompt's end alone.
     std::vector<std::uint32_t> chunks(contract.budget, 1);
+    if (contract.grows()) {
+      const std::uint32_t longest = contract.first_chunk > 0 ? contract.first_chunk : most;
+      chunks.assign(1, std::min(2 * contract.budget + 1, longest));
+    }
     const std::uint32_t slack = contract.timing == Timing::lazy ? contract.slack : 0;
     for (std::uint32_t left = slack; left > 0; left -= chunks.back()) {
       chunks.push_back(std::min(left, most));

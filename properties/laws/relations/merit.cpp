@@ -161,16 +161,13 @@ Tokens behind(const std::vector<Row>& stored, std::uint32_t sinks) {
   return tokens;
 }
 
-}  // namespace
-
-Judgement merit_decides(Trial& trial, const Contract& contract) {
-  if (contract.grows()) return std::monostate{};  // it decides once, so nothing can be compared
+// A middle of few tokens hardly ever holds a pair that differs clearly, so every other case has a
+// larger one.
+std::vector<Case> cases_of_merit(const Trial& trial, const Contract& contract) {
   Case what = unshared(trial.what(), contract);
   what.stream.kind = StreamKind::fixed;
   const std::uint64_t tokens = 8 * std::uint64_t{contract.budget} + contract.slack + 64;
   std::vector<Case> cases;
-  // A middle of few tokens hardly ever holds a pair that differs clearly, so every other case has a
-  // larger one.
   Setup roomy = what.setup;
   roomy.budget += trial.family().takes_sizes() && roomy.budget < 32 ? 12U : 0U;
   for (std::uint32_t more = 0; more < 6; ++more) {
@@ -178,7 +175,14 @@ Judgement merit_decides(Trial& trial, const Contract& contract) {
     cases.push_back(one_by_one(room ? roomy : what.setup, what.stream, tokens + (room ? 64 : 0)));
     cases.back().stream.seed += more;
   }
-  for (const Case& tried : cases) {
+  return cases;
+}
+
+}  // namespace
+
+Judgement merit_decides(Trial& trial, const Contract& contract) {
+  if (contract.grows()) return std::monostate{};  // it decides once, so nothing can be compared
+  for (const Case& tried : cases_of_merit(trial, contract)) {
     const auto history = trial.run(tried);
     if (!history) return untested(history.error());
     std::vector<Records> units;
