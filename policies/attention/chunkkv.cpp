@@ -8,6 +8,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/recent_votes.h"
+#include "kvcheck/policies/parts/voting_parameters.h"
 #include "kvcheck/policies/policy.h"
 
 namespace kv {
@@ -71,10 +72,7 @@ constexpr auto parameters = std::array<Parameter, 2>{{
      .default_value = "10",
      .meaning = "tokens of the stream that are kept or evicted together",
      .range = counts(1, 4096)},
-    {.name = "window",
-     .default_value = "32",
-     .meaning = "how many of the last queries vote",
-     .range = counts(1, 4096)},
+    voting_window,
 }};
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/recent_votes.h"
+#include "kvcheck/policies/parts/voting_parameters.h"
 #include "kvcheck/policies/policy.h"
 
 namespace kv {
@@ -80,19 +81,9 @@ class Criticalkv final : public Policy {
 constexpr auto claims =
     std::array<std::string_view, 4>{"constant-size", "deterministic", "score-driven", "pooled"};
 
-constexpr auto kernels_of_pooling =
-    std::array<std::string_view, 7>{"1", "3", "5", "7", "9", "11", "13"};
 constexpr auto parameters = std::array<Parameter, 3>{{
-    {.name = "window",
-     .default_value = "32",
-     .meaning = "how many of the last queries vote",
-     .range = counts(1, 4096)},
-    {.name = "kernel",
-     .default_value = "7",
-     .choices = kernels_of_pooling,
-     .meaning =
-         "the number of neighbours over which votes are pooled, with the token itself in their "
-         "middle"},
+    voting_window,
+    pooling_kernel,
     {.name = "first",
      .default_value = "0.5",
      .meaning = "the share of the middle that is kept by attention alone",

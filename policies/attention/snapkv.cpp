@@ -8,6 +8,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/policies/parts/by_rank.h"
 #include "kvcheck/policies/parts/recent_votes.h"
+#include "kvcheck/policies/parts/voting_parameters.h"
 #include "kvcheck/policies/policy.h"
 
 namespace kv {
@@ -84,19 +85,9 @@ constexpr auto claims =
 
 constexpr auto poolings = std::array<std::string_view, 2>{"max", "mean"};
 constexpr auto selections = std::array<std::string_view, 2>{"always", "once"};
-constexpr auto kernels_of_pooling =
-    std::array<std::string_view, 7>{"1", "3", "5", "7", "9", "11", "13"};
 constexpr auto parameters = std::array<Parameter, 4>{{
-    {.name = "window",
-     .default_value = "32",
-     .meaning = "how many of the last queries vote",
-     .range = counts(1, 4096)},
-    {.name = "kernel",
-     .default_value = "7",
-     .choices = kernels_of_pooling,
-     .meaning =
-         "the number of neighbours over which votes are pooled, with the token itself in their "
-         "middle"},
+    voting_window,
+    pooling_kernel,
     {.name = "pooling",
      .default_value = "max",
      .choices = poolings,
