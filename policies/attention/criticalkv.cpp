@@ -24,7 +24,9 @@ class Criticalkv final : public Policy {
     KV_CHECK(options.kernel % 2 == 1 && options.first >= 0 && options.first <= 1);
   }
 
-  [[nodiscard]] Needs needs() const override { return {.attention = true, .values = true}; }
+  [[nodiscard]] Needs needs() const override {
+    return {.attention = true, .values = true, .last_queries = options_.window};
+  }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 

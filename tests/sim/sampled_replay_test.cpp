@@ -197,7 +197,8 @@ TEST(SampledReplay, DecisionsAreExactWhereTheirQueriesAreRecorded) {
   const auto cells =
       cells_of({"snapkv:window=8,ratio=0.25;compress=prompt", "tova:ratio=0.25;compress=prompt",
                 "chunkkv:window=8,ratio=0.25;compress=prompt", "rkv:ratio=0.25;compress=prompt",
-                "h2o:ratio=0.25;compress=prompt", "semantic-blocks:ratio=0.25;compress=prompt"});
+                "criticalkv:window=8,ratio=0.25;compress=prompt", "h2o:ratio=0.25;compress=prompt",
+                "semantic-blocks:ratio=0.25;compress=prompt"});
   const ReplayResult expected = replay(whole, cells, {}).value();
   const ReplayResult found = replay(sampled(whole, "8/32,56-63"), cells, {}).value();
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
