@@ -17,12 +17,27 @@ import subprocess
 import sys
 
 
+def fail(why):
+    print(f"peers.py: {why}", file=sys.stderr)
+    sys.exit(2)
+
+
 def run(words, environment=None):
-    done = subprocess.run(words, capture_output=True, text=True, check=False,
-                          env={**os.environ, **(environment or {})})
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False,
+                              env={**os.environ, **(environment or {})})
+    except OSError as error:
+        fail(f"cannot run '{words[0]}': {error.strerror}")
     if done.returncode:
-        sys.exit(f"peers.py: {words[0]} ended with status {done.returncode}: {done.stderr.strip()[-400:]}")
+        fail(f"'{words[0]}' ended with status {done.returncode}: {done.stderr.strip()[-400:]}")
     return done
+
+
+def json_of(text, words):
+    try:
+        return json.loads(text)
+    except ValueError:
+        fail(f"'{words[0]}' printed no JSON: {text.strip()[:100]!r}")
 
 
 def kvcheck(options, threads):
@@ -30,14 +45,15 @@ def kvcheck(options, threads):
     llama-bench begins at an empty one, so each is measured by a run of its own."""
     words = [options.kvcheck, "speed", "--model", options.model, "--policy", "dense", "--chunk", "64",
              "--threads", str(threads), "--storage", "f16", "--quiet", "--json", "-"]
-    prompt = json.loads(run(words + ["--length", str(options.prompt), "--tokens", "1"]).stdout.splitlines()[0])
-    decode = json.loads(run(words + ["--length", "1", "--tokens", str(options.tokens)]).stdout.splitlines()[0])
+    prompt = json_of(run(words + ["--length", str(options.prompt), "--tokens", "1"]).stdout, words)
+    decode = json_of(run(words + ["--length", "1", "--tokens", str(options.tokens)]).stdout, words)
     return options.prompt / prompt["first_token_s"], 1 / decode["token_s"]
 
 
 def llama_bench(program, options, threads):
-    found = json.loads(run([program, "-m", options.model, "-p", str(options.prompt), "-n", str(options.tokens),
-                            "-t", str(threads), "-r", "1", "-fa", "1", "-o", "json"]).stdout)
+    words = [program, "-m", options.model, "-p", str(options.prompt), "-n", str(options.tokens),
+             "-t", str(threads), "-r", "1", "-fa", "1", "-o", "json"]
+    found = json_of(run(words).stdout, words)
     speed = {"prompt" if test["n_gen"] == 0 else "decode": test["avg_ts"] for test in found}
     return speed["prompt"], speed["decode"]
 
@@ -47,7 +63,7 @@ def llama2(program, options, threads):
                {"OMP_NUM_THREADS": str(threads)})
     found = re.search(r"achieved tok/s: ([0-9.]+)", done.stderr)
     if not found:
-        sys.exit(f"peers.py: {program} printed no 'achieved tok/s'")
+        fail(f"'{program}' printed no 'achieved tok/s'")
     return None, float(found[1])
 
 
