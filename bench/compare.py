@@ -145,7 +145,7 @@ def model_tables(results):
             one = tokens == "1"
             if one or "gflops" in found:
                 rows.append((f"{kind}, {tokens} token{'' if one else 's'}",
-                             f"{rate / 1e9:.1f} GB/s" if one else f"{found['gflops'] / 1e9:.0f} GFLOP/s",
+                             f"{rate / 1e9:.1f} GB/s" if one else f"{found['gflops']:.0f} GFLOP/s",
                              of(rate, bound) if one else ""))
     table(("product with a matrix of 3,072 x 768, cold", "rate", "of the read bound"), rows)
 
