@@ -63,7 +63,7 @@ Result<OpenedModel> opened_model(const Arguments& arguments) {
                                          opened.model.config.vocabulary);
   if (!tokenizer) return tokenizer.error();
   opened.tokenizer = *std::move(tokenizer);
-  const std::size_t tokens = opened.tokenizer->vocabulary();
+  const std::size_t tokens = opened.tokenizer->plain_vocabulary();
   // A model often has some more rows than its tokenizer has tokens, but never fewer.
   if (tokens > opened.model.config.vocabulary) {
     return malformed("the tokenizer has " + std::to_string(tokens) + " tokens and the model " +

@@ -73,6 +73,8 @@ class BpeTokenizer final : public Tokenizer {
 
   [[nodiscard]] std::size_t vocabulary() const override { return pieces_.size(); }
 
+  [[nodiscard]] std::size_t plain_vocabulary() const override { return plain_; }
+
   [[nodiscard]] Result<std::vector<TokenId>> encode(std::string_view text) const override {
     return added_.encode(
         text,
@@ -100,6 +102,7 @@ class BpeTokenizer final : public Tokenizer {
   Result<void> fill() {
     const bool bytes = rules_.words.byte_level();
     if (auto filled = bytes ? fill_bytes() : fill_characters(); !filled) return filled;
+    plain_ = pieces_.size();
     for (const auto& [left, right] : rules_.merges) {
       const TokenId joined = rules_.vocabulary.at(left + right);
       const auto order = static_cast<double>(joins_.size());
@@ -151,10 +154,9 @@ class BpeTokenizer final : public Tokenizer {
     }
     for (std::size_t byte = 0; rules_.byte_fallback && byte < 256; ++byte) {
       const auto found = rules_.vocabulary.find(fallback_text(byte));
-      if (found == rules_.vocabulary.end()) {
-        return malformed("falls back to bytes and has no token " + fallback_text(byte));
-      }
-      bytes_[byte] = found->second;
+      // Gemma has none for the tabulator, which is a token itself.
+      bytes_[byte] = found == rules_.vocabulary.end() ? no_token : found->second;
+      if (bytes_[byte] == no_token) continue;
       pieces_[static_cast<std::size_t>(found->second)] = static_cast<char>(byte);
     }
     return {};
@@ -219,25 +221,35 @@ class BpeTokenizer final : public Tokenizer {
       const std::size_t end = character_end(word, at);
       const std::string character = word.substr(at, end - at);
       const auto found = rules_.vocabulary.find(character);
-      const bool known = found != rules_.vocabulary.end();
-      if (known) {
+      const bool follows_unknown = std::exchange(after_unknown, false);
+      if (found != rules_.vocabulary.end()) {
         parts.push_back(found->second);
-      } else if (rules_.byte_fallback) {
+      } else if (falls_back(character)) {
         for (const char byte : character) parts.push_back(bytes_[static_cast<unsigned char>(byte)]);
       } else if (!rules_.unknown) {
         return malformed("the tokenizer has no token for the character " + shown(character));
-      } else if (!after_unknown || !rules_.fuse_unknown) {
-        parts.push_back(*rules_.unknown);
+      } else {
+        if (!follows_unknown || !rules_.fuse_unknown) parts.push_back(*rules_.unknown);
+        after_unknown = true;
       }
-      after_unknown = !known;
       at = end;
     }
     return {};
   }
 
+  // Whether each byte of a character that is no token has one.
+  [[nodiscard]] bool falls_back(std::string_view character) const {
+    return rules_.byte_fallback && std::ranges::none_of(character, [this](char byte) {
+             return bytes_[static_cast<unsigned char>(byte)] == no_token;
+           });
+  }
+
+  static constexpr TokenId no_token = -1;
+
   BpeRules rules_;
   std::array<TokenId, 256> bytes_{};
   std::vector<std::string> pieces_;  // the bytes of each token
+  std::size_t plain_ = 0;
   std::unordered_map<std::uint64_t, Joined> joins_;
   std::unordered_map<std::string, TokenId> words_;  // bytes to tokens; only where whole words count
   AddedTokens added_;

@@ -207,7 +207,8 @@ class Reference:
         for character in word:
             if character in self.vocab:
                 symbols.append(character)
-            elif self.model.get("byte_fallback"):
+            elif self.model.get("byte_fallback") and all(
+                    "<0x%02X>" % byte in self.vocab for byte in character.encode()):
                 symbols += ["<0x%02X>" % byte for byte in character.encode()]
             elif not (self.model.get("fuse_unk") and symbols and symbols[-1] is None):
                 symbols.append(None)

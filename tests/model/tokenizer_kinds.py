@@ -79,6 +79,7 @@ def kinds():
                       special),
         "unfused": (None, metaspace("never", True), {"unk_token": "<unk>"}, special),
         "gemma": (blanks, at_blanks, fallback, plain),
+        "partial": (blanks, at_blanks, fallback, plain),
         "removed": (None, sequence({**at_blanks, "behavior": "Removed"}, byte_level()), {}, []),
     }
 
@@ -132,7 +133,10 @@ def make(folder, count):
         for content, _ in added:
             model["vocab"][content] = len(model["vocab"])
         if model.get("byte_fallback"):
-            for byte in range(256):
+            # As in Gemma, the tabulator is a token itself.
+            model["vocab"].update({"\t": len(model["vocab"])} if name == "gemma" else {})
+            missing = {"gemma": [9], "partial": [0xE0]}.get(name, [])
+            for byte in set(range(256)).difference(missing):
                 model["vocab"]["<0x%02X>" % byte] = len(model["vocab"])
         tokens = [{"id": model["vocab"][content], "content": content, "single_word": False,
                    "lstrip": False, "rstrip": False, "normalized": False, "special": True, **flags}
