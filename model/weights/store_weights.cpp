@@ -1,24 +1,21 @@
 #include "kvcheck/model/weights/store_weights.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <string>
 #include <utility>
+
+#include "kvcheck/model/weights/kept_codes.h"
+#include "kvcheck/model/weights/layer_matrices.h"
 
 namespace kv::model {
 namespace {
 
-using Owners = std::vector<std::shared_ptr<const void>>;
+Quantisation quantisation_of(WeightFormat format) {
+  return format == WeightFormat::int8 ? Quantisation::int8 : Quantisation::nf4;
+}
 
-constexpr std::array<std::pair<Linear LayerWeights::*, const char*>, 7> matrices = {{
-    {&LayerWeights::query, "query"},
-    {&LayerWeights::key, "key"},
-    {&LayerWeights::value, "value"},
-    {&LayerWeights::output, "output"},
-    {&LayerWeights::gate, "gate"},
-    {&LayerWeights::up, "up"},
-    {&LayerWeights::down, "down"},
-}};
+using Owners = std::vector<std::shared_ptr<const void>>;
 
 void store_as_floats(Matrix& matrix, Owners& owners) {
   const auto floats = std::make_shared<std::vector<float>>(matrix.rows * matrix.columns);
@@ -52,27 +49,53 @@ bool store_as_codes(Matrix& matrix, Quantisation kind, Owners& owners) {
   return true;
 }
 
-}  // namespace
+Error not_finite(std::size_t layer, const std::string& name) {
+  return malformed("the " + name + " matrix of layer " + std::to_string(layer) +
+                   " has a number that is not finite; expected weights that can be scaled");
+}
 
-Result<void> store_weights(LanguageModel& model, WeightFormat format) {
-  if (format == WeightFormat::as_is) return {};
-  const Quantisation kind = format == WeightFormat::int8 ? Quantisation::int8 : Quantisation::nf4;
+std::size_t weights_of_layers(const LanguageModel& model) {
+  std::size_t weights = 0;
+  for (const LayerWeights& layer : model.layers) {
+    for (const auto& [member, name] : layer_matrices) {
+      const Matrix& matrix = (layer.*member).weight;
+      if (matrix.data != nullptr) weights += matrix.rows * matrix.columns;
+    }
+  }
+  return weights;
+}
+
+Result<void> store_layers(LanguageModel& model, WeightFormat format) {
   Owners owners;
   for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
-    for (const auto& [member, name] : matrices) {
+    for (const auto& [member, name] : layer_matrices) {
       Matrix& matrix = (model.layers[layer].*member).weight;
-      // An MLP without a gate.
       if (matrix.data == nullptr) continue;
       if (format == WeightFormat::f32) {
         store_as_floats(matrix, owners);
-      } else if (!store_as_codes(matrix, kind, owners)) {
-        return malformed("the " + std::string(name) + " matrix of layer " + std::to_string(layer) +
-                         " has a number that is not finite; expected weights that can be scaled");
+      } else if (!store_as_codes(matrix, quantisation_of(format), owners)) {
+        return not_finite(layer, name);
       }
     }
   }
   // Last, because matrices that were copied when the model was opened are read until here.
   model.layer_owners = std::move(owners);
+  return {};
+}
+
+}  // namespace
+
+Result<void> store_weights(LanguageModel& model, WeightFormat format, const KeptCodes& kept) {
+  if (format == WeightFormat::as_is) return {};
+  const bool keep = format != WeightFormat::f32 && !kept.path.empty() &&
+                    weights_of_layers(model) >= kept.smallest;
+  if (!keep) return store_layers(model, format);
+  const Quantisation kind = quantisation_of(format);
+  const std::string file = kept_codes_path(kept.path, kind);
+  if (take_kept_codes(file, kind, model)) return {};
+  if (auto stored = store_layers(model, format); !stored) return stored;
+  // If the folder cannot be written, the codes are made again the next time.
+  static_cast<void>(keep_codes(file, kind, model));
   return {};
 }
 

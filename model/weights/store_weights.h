@@ -1,6 +1,9 @@
 // Storing a model's weights in another way than its files do.
 #pragma once
 
+#include <cstddef>
+#include <string>
+
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/weights/language_model.h"
 
@@ -15,9 +18,18 @@ enum class WeightFormat {
   nf4,
 };
 
-// Stores the layers' matrices anew; the model owns the new bytes and frees older copies.
-// Errors name the layer and matrix with a number that is not finite; the model is then of no more
-// use. Requires a model as it was opened. Cost: a few nanoseconds per weight.
-Result<void> store_weights(LanguageModel& model, WeightFormat format);
+// Where codes are kept, so that the next start need not make them.
+struct KeptCodes {
+  std::string path;  // of the model, beside which they are kept (kept_codes.h); empty: nowhere
+  // Of a model with fewer weights in its layers, codes are made in less than a second.
+  std::size_t smallest = std::size_t{1} << 26;
+};
+
+// Stores the layers' matrices anew; the model owns the new bytes and frees older copies. int8 and
+// nf4 are taken from what was kept, if the model's files are as they were then, and kept otherwise;
+// a folder that cannot be written changes nothing else. Errors name the layer and matrix with a
+// number that is not finite; the model is then of no more use. Requires a model as it was opened.
+// Cost: a few nanoseconds per weight.
+Result<void> store_weights(LanguageModel& model, WeightFormat format, const KeptCodes& kept = {});
 
 }  // namespace kv::model

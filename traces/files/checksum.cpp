@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string_view>
 
@@ -16,20 +17,13 @@ namespace {
 constexpr std::string_view method = "XXH3-64 ";
 constexpr std::size_t digits = 16;
 
-// What follows the digits: everything that must be as it was for them to be right.
-std::string described(const FileStamp& stamp) {
-  return " of " + std::to_string(stamp.size) + " bytes, inode " + std::to_string(stamp.inode) +
-         ", modified " + std::to_string(stamp.modified) + ", changed " +
-         std::to_string(stamp.changed) + "\n";
-}
-
 std::optional<std::uint64_t> kept(const std::string& path, const FileStamp& stamp) {
   const Result<MappedFile> file = MappedFile::open(path);
   if (!file) return {};
   const auto bytes = file->bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.size() < method.size() + digits || !text.starts_with(method)) return {};
-  if (text.substr(method.size() + digits) != described(stamp)) return {};
+  if (text.substr(method.size() + digits) != stamp_text(stamp) + "\n") return {};
   std::uint64_t checksum = 0;
   const char* const begin = text.data() + method.size();
   const auto [end, failed] = std::from_chars(begin, begin + digits, checksum, 16);
@@ -38,6 +32,21 @@ std::optional<std::uint64_t> kept(const std::string& path, const FileStamp& stam
 }
 
 }  // namespace
+
+std::string stamp_text(const FileStamp& stamp) {
+  return " of " + std::to_string(stamp.size) + " bytes, inode " + std::to_string(stamp.inode) +
+         ", modified " + std::to_string(stamp.modified) + ", changed " +
+         std::to_string(stamp.changed);
+}
+
+std::uint64_t checksum_of(std::span<const std::span<const std::byte>> pieces) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       &XXH3_freeState);
+  if (state == nullptr) throw std::bad_alloc();
+  XXH3_64bits_reset(state.get());
+  for (const auto piece : pieces) XXH3_64bits_update(state.get(), piece.data(), piece.size());
+  return XXH3_64bits_digest(state.get());
+}
 
 std::uint64_t checksum_of(const MappedFile& file, const HashProgress& progress) {
   constexpr std::size_t piece = std::size_t{64} << 20;
@@ -65,8 +74,8 @@ std::uint64_t kept_checksum_of(const MappedFile& file,
   // A file that changed meanwhile has another state by now, or the next reader finds that it has.
   // If the folder cannot be written, the file is read again the next time.
   if (file.unchanged()) {
-    static_cast<void>(
-        write_file(beside, std::string(method) + hexadecimal(checksum) + described(file.stamp())));
+    static_cast<void>(write_file(
+        beside, std::string(method) + hexadecimal(checksum) + stamp_text(file.stamp()) + "\n"));
   }
   return checksum;
 }
