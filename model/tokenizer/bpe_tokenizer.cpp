@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <memory>
 
 #include "kvcheck/base/file.h"
@@ -144,12 +145,7 @@ class BpeTokenizer final : public Tokenizer {
   Result<void> fill_characters() {
     for (const auto& [text, token] : rules_.vocabulary) {
       std::string piece = text;
-      for (std::size_t at = 0; !rules_.blank.empty();) {
-        at = piece.find(rules_.blank, at);
-        if (at == std::string::npos) break;
-        piece.replace(at, rules_.blank.size(), " ");
-        ++at;
-      }
+      if (!rules_.blank.empty()) boost::algorithm::replace_all(piece, rules_.blank, " ");
       if (auto done = put(token, std::move(piece)); !done) return done;
     }
     for (std::size_t byte = 0; rules_.byte_fallback && byte < 256; ++byte) {
@@ -214,26 +210,31 @@ class BpeTokenizer final : public Tokenizer {
     return {};
   }
 
-  // The word's characters as tokens.
+  // The word's characters as tokens. As in Hugging Face's tokenizers, an unknown one is put before
+  // the next character that is a token, so behind bytes that other characters fall back to.
   Result<void> spell(const std::string& word, std::vector<TokenId>& parts) const {
-    bool after_unknown = false;
+    std::optional<TokenId> waiting;
+    const auto put_waiting = [&] {
+      if (const auto unknown = std::exchange(waiting, std::nullopt)) parts.push_back(*unknown);
+    };
     for (std::size_t at = 0; at < word.size();) {
       const std::size_t end = character_end(word, at);
       const std::string character = word.substr(at, end - at);
       const auto found = rules_.vocabulary.find(character);
-      const bool follows_unknown = std::exchange(after_unknown, false);
       if (found != rules_.vocabulary.end()) {
+        put_waiting();
         parts.push_back(found->second);
       } else if (falls_back(character)) {
         for (const char byte : character) parts.push_back(bytes_[static_cast<unsigned char>(byte)]);
       } else if (!rules_.unknown) {
         return malformed("the tokenizer has no token for the character " + shown(character));
       } else {
-        if (!follows_unknown || !rules_.fuse_unknown) parts.push_back(*rules_.unknown);
-        after_unknown = true;
+        if (!rules_.fuse_unknown) put_waiting();
+        waiting = rules_.unknown;
       }
       at = end;
     }
+    put_waiting();
     return {};
   }
 

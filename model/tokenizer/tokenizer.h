@@ -34,8 +34,8 @@ class Tokenizer {
   // Numbers below this are tokens.
   [[nodiscard]] virtual std::size_t vocabulary() const = 0;
 
-  // Numbers from here on are added tokens, which only their names in a text become. Some models have
-  // no row for them, as Gemma 3 has none for its <image_soft_token>.
+  // Numbers from here on are added tokens, which only their names in a text become. Some models
+  // have no row for them, as Gemma 3 has none for its <image_soft_token>.
   [[nodiscard]] virtual std::size_t plain_vocabulary() const { return vocabulary(); }
 
   // All pieces joined. The error names the token that is out of range.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 #include "kvcheck/tests/model/against_numpy.h"
 #include "kvcheck/tests/paths.h"
@@ -40,7 +41,7 @@ void encode_all(const std::string& folder, bool change = false) {
   ASSERT_GT(strings.size(), 100U);
   for (const auto& kind : std::filesystem::directory_iterator(folder)) {
     if (!kind.is_directory()) continue;
-    const auto tokenizer = open_tokenizer(kind.path().string(), "", 1 << 16);
+    const auto tokenizer = open_tokenizer(kind.path().string(), "", 1 << 20);
     ASSERT_TRUE(tokenizer) << tokenizer.error().message;
     std::ofstream ids(kind.path().string() + "/ids.txt");
     for (const std::string& text : strings) {
@@ -61,11 +62,40 @@ TEST_F(BpeRulesFromPython, GiveTheSameTokens) {
   EXPECT_TRUE(runs("reference_tokenizer.py", folder));
 }
 
+// The kinds that docs/model.md names in its table of families.
+TEST_F(BpeRulesFromPython, HaveTheKindsOfAllFamilies) {
+  const std::string folder = test::fresh_folder("tokenizers");
+  ASSERT_TRUE(runs("tokenizer_kinds.py", folder + " 40"));
+  std::istringstream lines(test::bytes_of_file(KVCHECK_SOURCE_DIR "/docs/model.md"));
+  std::size_t rows = 0;
+  std::size_t column = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<std::string_view> cells = split(line, '|');
+    if (cells.size() < 4) column = 0;
+    if (line.starts_with("| `model_type` | weights | tokenizer |")) column = 3;
+    if (column == 0 || !cells[1].starts_with(" `") || cells[1] == " `model_type` ") continue;
+    ++rows;
+    const std::vector<std::string_view> words = split(cells[column], '`');
+    EXPECT_GE(words.size(), 3U) << line;
+    for (std::size_t i = 1; i < words.size(); i += 2) {
+      EXPECT_TRUE(std::filesystem::exists(folder + "/" + std::string(words[i]))) << words[i];
+    }
+  }
+  EXPECT_EQ(rows, 15U);
+}
+
 TEST_F(BpeRulesFromPython, WouldFindOneTokenTooMany) {
   const std::string folder = test::fresh_folder("tokenizers");
   ASSERT_TRUE(runs("tokenizer_kinds.py", folder + " 10"));
   ASSERT_NO_FATAL_FAILURE(encode_all(folder, true));
   EXPECT_FALSE(runs("reference_tokenizer.py", folder + " 2>/dev/null"));
+}
+
+// Writes what ./dev tokenizers compares with Hugging Face's own library.
+TEST(PublishedTokenizers, AreOpenedAndEncodeAllStrings) {
+  const char* const folder = std::getenv("KVCHECK_TOKENIZERS");
+  if (folder == nullptr) GTEST_SKIP() << "./dev tokenizers fetches them";
+  encode_all(folder);
 }
 
 // A vocabulary of characters with bytes to fall back to; `rest` is put between its entries.
@@ -151,8 +181,7 @@ TEST(BpeRules, ACharacterWithoutAnyTokenIsAnError) {
                             R"({"a":0,"<0xC3>":1,"<0xA9>":2},"merges":[]}})")
                          .value();
   EXPECT_THAT(bytes->encode("é").value(), testing::ElementsAre(1, 2));
-  EXPECT_EQ(bytes->encode("è").error().message,
-            "the tokenizer has no token for the character 'è'");
+  EXPECT_EQ(bytes->encode("è").error().message, "the tokenizer has no token for the character 'è'");
 }
 
 }  // namespace

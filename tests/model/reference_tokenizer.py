@@ -203,15 +203,19 @@ class Reference:
     def symbols(self, word):
         if self.model.get("ignore_merges") and word in self.vocab:
             return [word]
-        symbols = []
+        symbols, waiting = [], []
         for character in word:
             if character in self.vocab:
-                symbols.append(character)
+                symbols += waiting + [character]
+                waiting = []
             elif self.model.get("byte_fallback") and all(
                     "<0x%02X>" % byte in self.vocab for byte in character.encode()):
                 symbols += ["<0x%02X>" % byte for byte in character.encode()]
-            elif not (self.model.get("fuse_unk") and symbols and symbols[-1] is None):
-                symbols.append(None)
+            elif self.model.get("fuse_unk"):
+                waiting = [None]
+            else:
+                symbols, waiting = symbols + waiting, [None]
+        symbols += waiting
         while True:
             pairs = [(self.ranks[pair], i) for i, pair in enumerate(zip(symbols, symbols[1:]))
                      if pair in self.ranks]

@@ -121,33 +121,40 @@ def train(rules, strings, merges):
                 i += 1
 
 
+def tokenizer(name, kind, sample):
+    """The text of a tokenizer.json with the rules of a kind, trained on a sample of strings."""
+    normalizer, pre, more, added = kind
+    model = {"type": "BPE", "dropout": None, "vocab": {}, "merges": [], **more}
+    if "unk_token" in model:
+        model["vocab"]["<unk>"] = 0
+    for content, _ in added:
+        model["vocab"][content] = len(model["vocab"])
+    if model.get("byte_fallback"):
+        # As in Gemma, the tabulator is a token itself.
+        model["vocab"].update({"\t": len(model["vocab"])} if name == "gemma" else {})
+        missing = {"gemma": [9], "partial": [0xE0]}.get(name, [])
+        for byte in set(range(256)).difference(missing):
+            model["vocab"]["<0x%02X>" % byte] = len(model["vocab"])
+    tokens = [{"id": model["vocab"][content], "content": content, "single_word": False,
+               "lstrip": False, "rstrip": False, "normalized": False, "special": True, **flags}
+              for content, flags in added]
+    rules = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": tokens,
+             "normalizer": normalizer, "pre_tokenizer": pre, "post_processor": None,
+             "decoder": None, "model": model}
+    train(rules, sample, 150)
+    return json.dumps(rules, ensure_ascii=False)
+
+
 def make(folder, count):
     strings = list(random_strings(count))
     with open(folder + "/strings.txt", "w") as file:
         file.writelines(text.encode().hex() + "\n" for text in strings)
     sample = random.Random(3).sample(strings, min(600, len(strings)))
-    for name, (normalizer, pre, more, added) in kinds().items():
-        model = {"type": "BPE", "dropout": None, "vocab": {}, "merges": [], **more}
-        if "unk_token" in model:
-            model["vocab"]["<unk>"] = 0
-        for content, _ in added:
-            model["vocab"][content] = len(model["vocab"])
-        if model.get("byte_fallback"):
-            # As in Gemma, the tabulator is a token itself.
-            model["vocab"].update({"\t": len(model["vocab"])} if name == "gemma" else {})
-            missing = {"gemma": [9], "partial": [0xE0]}.get(name, [])
-            for byte in set(range(256)).difference(missing):
-                model["vocab"]["<0x%02X>" % byte] = len(model["vocab"])
-        tokens = [{"id": model["vocab"][content], "content": content, "single_word": False,
-                   "lstrip": False, "rstrip": False, "normalized": False, "special": True, **flags}
-                  for content, flags in added]
-        rules = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": tokens,
-                 "normalizer": normalizer, "pre_tokenizer": pre, "post_processor": None,
-                 "decoder": None, "model": model}
-        train(rules, sample, 150)
+    for name, kind in kinds().items():
         os.makedirs(folder + "/" + name)
         with open(folder + "/" + name + "/tokenizer.json", "w") as file:
-            json.dump(rules, file, ensure_ascii=False)
+            file.write(tokenizer(name, kind, sample))
 
 
-make(sys.argv[1], int(sys.argv[2]))
+if __name__ == "__main__":
+    make(sys.argv[1], int(sys.argv[2]))
