@@ -20,6 +20,7 @@ set(KVCHECK_PUBLIC_HEADERS
   model/attention/cached_attention.h
   model/attention/chunk_observations.h
   model/attention/model_unit.h
+  model/codes/store_weights.h
   model/kernels/group_codes.h
   model/kernels/model_kernels.h
   model/kernels/quantised.h
@@ -40,7 +41,6 @@ set(KVCHECK_PUBLIC_HEADERS
   model/tokenizer/tokenizer.h
   model/weights/config.h
   model/weights/language_model.h
-  model/weights/store_weights.h
   policies/claims.h
   policies/entry.h
   policies/library.h

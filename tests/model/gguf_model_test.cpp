@@ -1,6 +1,6 @@
 // GGUF files against forward passes in NumPy over the weights that they stand for: every family
 // that they can hold, every kind of rotation, every quantisation.
-#include "kvcheck/model/weights/store_weights.h"
+#include "kvcheck/model/codes/store_weights.h"
 #include "kvcheck/tests/model/against_numpy.h"
 #include "kvcheck/tests/model/gguf_models.h"
 #include "kvcheck/tests/traces/files.h"

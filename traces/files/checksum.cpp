@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string_view>
 
@@ -37,15 +36,6 @@ std::string stamp_text(const FileStamp& stamp) {
   return " of " + std::to_string(stamp.size) + " bytes, inode " + std::to_string(stamp.inode) +
          ", modified " + std::to_string(stamp.modified) + ", changed " +
          std::to_string(stamp.changed);
-}
-
-std::uint64_t checksum_of(std::span<const std::span<const std::byte>> pieces) {
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       &XXH3_freeState);
-  if (state == nullptr) throw std::bad_alloc();
-  XXH3_64bits_reset(state.get());
-  for (const auto piece : pieces) XXH3_64bits_update(state.get(), piece.data(), piece.size());
-  return XXH3_64bits_digest(state.get());
 }
 
 std::uint64_t checksum_of(const MappedFile& file, const HashProgress& progress) {

@@ -1,10 +1,8 @@
 // Checksums of trace files, kept beside those that take long to read.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 
 #include "kvcheck/base/file.h"
@@ -17,9 +15,6 @@ using HashProgress = std::function<void(double share)>;
 // " of N bytes, inode ..., modified ..., changed ...", which tells one state of a file from another
 // in what is kept beside it. The device is left out, as its number may differ after a restart.
 std::string stamp_text(const FileStamp& stamp);
-
-// XXH3-64 of the pieces, one after the other.
-std::uint64_t checksum_of(std::span<const std::span<const std::byte>> pieces);
 
 // XXH3-64 of the file's bytes. Cost: reads all of them.
 std::uint64_t checksum_of(const MappedFile& file, const HashProgress& progress = {});

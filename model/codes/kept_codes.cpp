@@ -1,6 +1,7 @@
-#include "kvcheck/model/weights/kept_codes.h"
+#include "kvcheck/model/codes/kept_codes.h"
 
-#include <array>
+#include <xxhash.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +13,6 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/model/weights/layer_matrices.h"
 #include "kvcheck/traces/files/checksum.h"
 
 namespace kv::model {
@@ -22,7 +22,9 @@ namespace {
 constexpr std::string_view mark = "kvcheck weights, rule 1, as ";
 constexpr std::size_t alignment = 64;
 
-std::string_view word_of(Quantisation kind) { return kind == Quantisation::int8 ? "int8" : "nf4"; }
+std::string_view word_of(Quantisation kind) {
+  return kind == Quantisation::int8 ? "int8" : "nf4";
+}
 
 // Everything that the codes follow from: the rule, the split of fused matrices into heads, and the
 // files.
@@ -69,31 +71,50 @@ std::size_t code_bytes(Quantisation kind, const Matrix& matrix) {
   return matrix.rows * code_bytes(kind, matrix.columns);
 }
 
-// What follows the text: all scales, then all codes.
-std::vector<std::span<const std::byte>> pieces_of(const LanguageModel& model, Quantisation kind) {
+// Of what follows the text: all scales, then all codes.
+std::vector<std::size_t> sizes_of(const LanguageModel& model, Quantisation kind) {
   const std::vector<const Matrix*> matrices = matrices_of(model);
-  std::vector<std::span<const std::byte>> pieces;
+  std::vector<std::size_t> sizes;
+  for (const Matrix* matrix : matrices) sizes.push_back(scale_bytes(kind, *matrix));
+  for (const Matrix* matrix : matrices) sizes.push_back(code_bytes(kind, *matrix));
+  return sizes;
+}
+
+using Pieces = std::vector<std::span<const std::byte>>;
+
+std::uint64_t checksum_of(const Pieces& pieces) {
+  std::uint64_t sum = 0;
+  for (const auto piece : pieces) sum = XXH3_64bits_withSeed(piece.data(), piece.size(), sum);
+  return sum;
+}
+
+// What a model holds that is stored as `kind`, in the same order.
+Pieces pieces_of(const LanguageModel& model, Quantisation kind) {
+  const std::vector<const Matrix*> matrices = matrices_of(model);
+  const std::vector<std::size_t> sizes = sizes_of(model, kind);
+  Pieces pieces;
   for (const Matrix* matrix : matrices) {
-    pieces.push_back(std::as_bytes(
-        std::span(matrix->scales, scale_bytes(kind, *matrix) / sizeof *matrix->scales)));
+    const auto* const scales = reinterpret_cast<const std::byte*>(matrix->scales);
+    pieces.emplace_back(scales, sizes[pieces.size()]);
   }
-  for (const Matrix* matrix : matrices) {
-    pieces.emplace_back(matrix->data, code_bytes(kind, *matrix));
-  }
+  for (const Matrix* matrix : matrices) pieces.emplace_back(matrix->data, sizes[pieces.size()]);
   return pieces;
 }
 
-// The bytes after the text, if the text is that of a model as this one; nothing otherwise.
-std::span<const std::byte> content_of(const MappedFile& file,
-                                      Quantisation kind,
-                                      const LanguageModel& model) {
+// What a file holds, if it was written for this model as it is; otherwise nothing.
+Pieces pieces_of(const MappedFile& file, Quantisation kind, const LanguageModel& model) {
   const auto bytes = file.bytes();
-  const std::size_t length = text_of(model, kind, 0).size();
-  if (bytes.size() <= length) return {};
-  const auto rest = bytes.subspan(length);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), length);
-  const std::uint64_t checksum = checksum_of(std::array{rest});
-  return text == text_of(model, kind, checksum) ? rest : std::span<const std::byte>{};
+  std::size_t at = text_of(model, kind, 0).size();
+  if (bytes.size() < at) return {};
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), at);
+  Pieces pieces;
+  for (const std::size_t size : sizes_of(model, kind)) {
+    if (bytes.size() - at < size) return {};
+    pieces.push_back(bytes.subspan(at, size));
+    at += size;
+  }
+  const bool whole = at == bytes.size() && text == text_of(model, kind, checksum_of(pieces));
+  return whole ? pieces : Pieces{};
 }
 
 }  // namespace
@@ -109,24 +130,15 @@ bool take_kept_codes(const std::string& file, Quantisation kind, LanguageModel& 
   Result<MappedFile> opened = MappedFile::open(file);
   if (!opened) return false;
   const auto mapped = std::make_shared<const MappedFile>(*std::move(opened));
-  const auto content = content_of(*mapped, kind, model);
+  const Pieces pieces = pieces_of(*mapped, kind, model);
+  if (pieces.empty()) return false;
   const std::vector<Matrix*> matrices = matrices_of(model);
-  std::size_t scales = 0;
-  std::size_t codes = 0;
-  for (const Matrix* matrix : matrices) {
-    scales += scale_bytes(kind, *matrix);
-    codes += code_bytes(kind, *matrix);
-  }
-  if (content.empty() || content.size() != scales + codes) return false;
-  const std::byte* next_scale = content.data();
-  const std::byte* next_code = content.data() + scales;
-  for (Matrix* matrix : matrices) {
-    matrix->scales = reinterpret_cast<const float*>(next_scale);
-    matrix->data = next_code;
-    matrix->number = Number::f32;
-    matrix->quantised = kind;
-    next_scale += scale_bytes(kind, *matrix);
-    next_code += code_bytes(kind, *matrix);
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    Matrix& matrix = *matrices[i];
+    matrix.scales = reinterpret_cast<const float*>(pieces[i].data());
+    matrix.data = pieces[matrices.size() + i].data();
+    matrix.number = Number::f32;
+    matrix.quantised = kind;
   }
   model.files.push_back(mapped);
   model.layer_owners.clear();
@@ -136,10 +148,9 @@ bool take_kept_codes(const std::string& file, Quantisation kind, LanguageModel& 
 Result<void> keep_codes(const std::string& file, Quantisation kind, const LanguageModel& model) {
   if (auto same = model.unchanged(); !same) return same;
   // To replace the file would make the results of a process that has just opened it suspect.
-  if (const auto there = MappedFile::open(file); there && !content_of(*there, kind, model).empty()) {
-    return {};
-  }
-  const auto pieces = pieces_of(model, kind);
+  const auto there = MappedFile::open(file);
+  if (there && !pieces_of(*there, kind, model).empty()) return {};
+  const Pieces pieces = pieces_of(model, kind);
   Result<AtomicFile> written = AtomicFile::create(file);
   if (!written) return written.error();
   if (auto done = written->write(text_of(model, kind, checksum_of(pieces))); !done) {

@@ -1,18 +1,31 @@
 // Codes that were made of a model's weights (int8, nf4), kept beside the model.
 //
-// A file of kept codes begins with a text that says what it holds and of which state of which files,
-// ended by a line break and padded to 64 bytes; then come the scales of all matrices (f32) and their
-// codes, in the order of layers and layer_matrices. It is used only if the text is the expected one
-// and the checksum in it is that of the rest.
+// A file of kept codes begins with a text of a multiple of 64 bytes, which says what the file holds
+// and of which state of which files; then come the scales of all matrices (f32) and their codes, in
+// the order of layers and layer_matrices. It is used only if the text is the expected one and the
+// checksum in it is that of the rest.
 #pragma once
 
+#include <array>
 #include <string>
+#include <utility>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/kernels/quantised.h"
 #include "kvcheck/model/weights/language_model.h"
 
 namespace kv::model {
+
+// A layer's member, and its name in messages. An MLP without a gate has no data for it.
+inline constexpr std::array<std::pair<Linear LayerWeights::*, const char*>, 7> layer_matrices = {{
+    {&LayerWeights::query, "query"},
+    {&LayerWeights::key, "key"},
+    {&LayerWeights::value, "value"},
+    {&LayerWeights::output, "output"},
+    {&LayerWeights::gate, "gate"},
+    {&LayerWeights::up, "up"},
+    {&LayerWeights::down, "down"},
+}};
 
 // The file for the model at `path`: PATH/kvcheck-int8.weights in a directory, PATH.kvcheck-int8
 // beside a file. Not a name in .safetensors, which other programs would take for a shard.

@@ -1,12 +1,11 @@
-#include "kvcheck/model/weights/store_weights.h"
+#include "kvcheck/model/codes/store_weights.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
-#include "kvcheck/model/weights/kept_codes.h"
-#include "kvcheck/model/weights/layer_matrices.h"
+#include "kvcheck/model/codes/kept_codes.h"
 
 namespace kv::model {
 namespace {
