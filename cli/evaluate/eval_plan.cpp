@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "kvcheck/cli/evaluate/text_notes.h"
 #include "kvcheck/cli/model/model_memory.h"
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/replay/marks.h"
@@ -84,6 +85,10 @@ Result<void> plan_texts(const Arguments& arguments, EvalPlan& plan) {
     if (!made) return made.error();
     plan.texts.push_back(*std::move(made));
   }
+  // Of several streams, what is too short to be one is left out, so their lengths say less.
+  const auto& streams = plan.texts.front().streams;
+  const std::size_t tokens = streams.size() == 1 ? streams.front().size() : ~std::size_t{0};
+  plan.notes = text_notes(arguments, *text, tokens);
   return {};
 }
 
@@ -199,7 +204,9 @@ Result<EvalPlan> plan_eval(const Arguments& arguments) {
   plan.outputs = *std::move(outputs);
   if (const auto sized = size_cells(plan); !sized) return sized.error();
   if (const auto fits = check_lengths(plan); !fits) return fits.error();
-  plan.notes = storage_notes(arguments, plan.options.storage, plan.cells);
+  for (std::string& note : storage_notes(arguments, plan.options.storage, plan.cells)) {
+    plan.notes.push_back(std::move(note));
+  }
   std::size_t longest = 0;
   for (const EvalText& text : plan.texts) longest = std::max(longest, longest_of(text));
   for (std::string& note : notes_on(plan.cells, longest)) {

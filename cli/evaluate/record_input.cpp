@@ -9,29 +9,13 @@
 #include <string_view>
 #include <utility>
 
-#include "kvcheck/base/text/describe.h"
+#include "kvcheck/cli/evaluate/text_notes.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/resume/run_inputs.h"
 #include "kvcheck/model/run/text_streams.h"
 
 namespace kv::cli {
 namespace {
-
-// What a user may not have meant.
-void say_notes(const Arguments& arguments,
-               const std::string& text,
-               std::size_t tokens,
-               Streams& streams) {
-  const auto asked = arguments.count("tokens", 0, ~std::uint64_t{0});
-  if (arguments.given("tokens") && asked && tokens < asked->value()) {
-    streams.err << "Note: the text has " << tokens << " tokens, fewer than --tokens "
-                << arguments.value("tokens") << ".\n";
-  }
-  const std::string word = arguments.value("split");
-  if (!word.empty() && text.find(word) == std::string::npos) {
-    streams.err << "Note: the text has no " << shown(word) << ", so --split cuts nothing.\n";
-  }
-}
 
 // What decides the numbers of a recording, besides the files and the tokens.
 std::string command_of(const Arguments& arguments, std::span<const Option> table) {
@@ -73,7 +57,11 @@ Result<std::vector<model::TokenId>> recorded_tokens(const Arguments& arguments,
                        " tokens; expected at least 2 after the skipped ones");
   }
   stream.erase(begin, begin + static_cast<std::ptrdiff_t>(skip->value()));
-  if (!arguments.given("quiet")) say_notes(arguments, *text, stream.size(), streams);
+  if (!arguments.given("quiet")) {
+    for (const std::string& note : text_notes(arguments, *text, stream.size())) {
+      streams.err << "Note: " << note << ".\n";
+    }
+  }
   return stream;
 }
 
