@@ -1,6 +1,7 @@
 #include "kvcheck/model/kernels/quantised.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kvcheck/base/check.h"
@@ -15,32 +16,44 @@ float largest_in_size(std::span<const float> values) {
   return largest;
 }
 
-// Rounded by hand, to even: nearbyint depends on the processor's rounding mode.
+// Rounded by hand, to even: nearbyint depends on the processor's rounding mode. Without a call or a
+// branch, so that a row takes a few nanoseconds a weight. Requires a size of at most 128.
 int nearest_code(double value) {
-  const double below = std::floor(value);
+  const int below = static_cast<int>(value + 256) - 256;
   const double rest = value - below;
-  const int code = static_cast<int>(below);
-  const bool up = rest > 0.5 || (rest == 0.5 && code % 2 != 0);
-  return std::clamp(code + (up ? 1 : 0), -127, 127);
+  const int up = static_cast<int>(rest > 0.5) | (static_cast<int>(rest == 0.5) & below & 1);
+  return std::clamp(below + up, -127, 127);
 }
 
 void to_int8(std::span<const float> row, std::byte* codes, float* scales) {
   *scales = largest_in_size(row) / 127;
+  if (*scales == 0) {
+    std::fill_n(codes, row.size(), std::byte{0});
+    return;
+  }
+  const auto scale = static_cast<double>(*scales);
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const double quotient =
-        *scales == 0 ? 0 : static_cast<double>(row[i]) / static_cast<double>(*scales);
-    codes[i] = static_cast<std::byte>(static_cast<std::int8_t>(nearest_code(quotient)));
+    const int code = nearest_code(static_cast<double>(row[i]) / scale);
+    codes[i] = static_cast<std::byte>(static_cast<std::int8_t>(code));
   }
 }
 
-// The level nearest to `value`; of two equally near, the lower one.
+// Halfway between each two levels.
+constexpr auto middles = [] {
+  std::array<double, nf4_levels.size() - 1> between{};
+  for (std::size_t i = 0; i < between.size(); ++i) {
+    between[i] =
+        (static_cast<double>(nf4_levels[i]) + static_cast<double>(nf4_levels[i + 1])) / 2;
+  }
+  return between;
+}();
+
+// The level nearest to `value`; of two equally near, the lower one: as many as there are middles
+// below it.
 std::size_t nearest_level(double value) {
   std::size_t level = 0;
-  while (level + 1 < nf4_levels.size()) {
-    const double middle =
-        (static_cast<double>(nf4_levels[level]) + static_cast<double>(nf4_levels[level + 1])) / 2;
-    if (value <= middle) break;
-    ++level;
+  for (const std::size_t half : {8U, 4U, 2U, 1U}) {
+    level += value > middles[level + half - 1] ? half : 0;
   }
   return level;
 }
