@@ -45,6 +45,7 @@ void add_traces(py::module_& module) {
       });
   py::class_<LayerTables>(module, "LayerTables")
       .def(py::init<>())
+      .def_readwrite("queries", &LayerTables::queries)
       .def_readwrite("frequencies", &LayerTables::frequencies)
       .def_readwrite("sinks", &LayerTables::sinks)
       .def_readwrite("slopes", &LayerTables::slopes);

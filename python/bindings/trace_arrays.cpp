@@ -46,13 +46,13 @@ Trace::Layer layer_of(const LayerArrays& arrays, const TraceInfo& info) {
   Trace::Layer layer;
   if (info.kind == TraceKind::attention) {
     layer.attention = view_of(arrays.at(0), info.number);
-    require_sizes(layer.attention, {info.query_heads, info.tokens, info.tokens});
+    require_sizes(layer.attention, {info.query_heads, recorded_queries(info), info.tokens});
     return layer;
   }
   layer.q = view_of(arrays.at(0), info.number);
   layer.k = view_of(arrays.at(1), info.number);
   layer.v = view_of(arrays.at(2), info.number);
-  require_sizes(layer.q, {info.query_heads, info.tokens, info.head_dim});
+  require_sizes(layer.q, {info.query_heads, recorded_queries(info), info.head_dim});
   require_sizes(layer.k, {info.kv_heads, info.tokens, info.head_dim});
   require_sizes(layer.v, {info.kv_heads, info.tokens, info.head_dim});
   return layer;
@@ -109,7 +109,14 @@ SharedTrace trace_of(const std::string& name,
   const bool half = layers.at(0).at(0).itemsize() == 2;
   info.number = half ? Number::f16 : Number::f32;
   info.layers = numbers;
-  info.tokens = static_cast<std::size_t>(layers.at(0).at(0).shape(1));
+  // Keys are those of all tokens.
+  const bool vectors = info.kind == TraceKind::qkv;
+  const py::array& keys = layers.at(0).at(vectors ? 1 : 0);
+  info.tokens = static_cast<std::size_t>(keys.shape(vectors ? 1 : 2));
+  info.queries = tables.queries;
+  if (!info.queries.empty()) {
+    value_of(check_queries(info.queries, info.query_design, info.tokens));
+  }
   value_of(finish_rules(info));
   std::vector<Trace::Layer> views;
   for (const LayerArrays& arrays : layers) views.push_back(layer_of(arrays, info));
@@ -155,6 +162,8 @@ py::dict facts_of(const Trace& trace) {
   facts["head_dim"] = info.head_dim;
   facts["layers"] = info.layers;
   facts["model_layers"] = info.model_layers;
+  facts["query_positions"] = info.queries.empty() ? py::object(py::none()) : py::cast(info.queries);
+  facts["query_design"] = info.query_design ? text_of(*info.query_design) : "";
   facts["learned_sinks"] = info.learned_sinks;
   facts["rope_applied"] = info.rope_applied;
   facts["rules"] = info.kind == TraceKind::qkv ? rules_of_layers(info) : py::list();

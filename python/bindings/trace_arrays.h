@@ -17,8 +17,8 @@ namespace kv::python {
 
 using SharedTrace = std::shared_ptr<Trace>;
 
-// The arrays of one layer: attention [heads, n, n] alone; or queries [heads, n, d], keys and values
-// [kv_heads, n, d]. All are contiguous, of one type, float32 or float16, and have the sizes that
+// The arrays of one layer: attention [heads, m, n] alone; or queries [heads, m, d], keys and values
+// [kv_heads, n, d], with m recorded queries of n tokens. All are contiguous, of one type, float32 or float16, and have the sizes that
 // the metadata give.
 using LayerArrays = std::vector<pybind11::array>;
 
@@ -31,6 +31,7 @@ struct Words {
 
 // What the layers of a trace of vectors do, beside the metadata: per layer, or empty.
 struct LayerTables {
+  std::vector<Position> queries;  // the positions of the recorded ones, of all layers; empty: all
   std::vector<std::vector<double>> frequencies;
   std::vector<std::vector<float>> sinks;
   std::vector<std::vector<float>> slopes;

@@ -22,7 +22,8 @@ class Trace:
 
     Attributes: name, kind ("attention" or "qkv"), model, loop, tokens, query_heads, kv_heads,
     head_dim (0 if unknown), layers (the model's numbers of the recorded layers), model_layers (how
-    many the model has; 0 if unknown), learned_sinks (of attention: whether rows may sum to less than
+    many the model has; 0 if unknown), query_positions (of the recorded queries; None if they are all),
+    query_design (how they were selected; empty if that is unknown or they are all), learned_sinks (of attention: whether rows may sum to less than
     1), rope_applied (whether queries and keys are those after rotation) and rules: of a qkv trace,
     what each layer does, as a dictionary with the names of the arguments of qkv.
     """
@@ -36,12 +37,12 @@ class Trace:
             self.name, self.kind, self.tokens, len(self.layers), self.query_heads)
 
     def attention(self, layer: int = 0) -> numpy.ndarray:
-        """The rows of the layer with this index into `layers`: [heads, n, n], float32 or float16; a
-        copy."""
+        """The rows of the layer with this index into `layers`: [heads, m, n] for m recorded queries,
+        float32 or float16; a copy."""
         return self._handle.array(layer, "attention")
 
     def queries(self, layer: int = 0) -> numpy.ndarray:
-        """Queries, before rotation unless rope_applied: [heads, n, d]; a copy."""
+        """The recorded queries, before rotation unless rope_applied: [heads, m, d]; a copy."""
         return self._handle.array(layer, "queries")
 
     def keys(self, layer: int = 0) -> numpy.ndarray:
@@ -166,8 +167,26 @@ def _table(name: str, given, count: int):
     return [table.tolist() for table in tables]
 
 
-def _made(name, metadata, numbers, arrays, words, token_ids, tables=None) -> Trace:
-    tokens = arrays[0][0].shape[1]
+def _require_positions(positions: Optional[Sequence[int]], design: str) -> None:
+    if design and positions is None:
+        raise Error("query_design is %r without query_positions; expected both" % (design,))
+
+
+def _selected(positions: Optional[Sequence[int]], design: str, rows: int, metadata) -> dict:
+    """The table of recorded queries, whose design is added to the metadata."""
+    if positions is None:
+        return {}
+    numbers = [operator.index(position) for position in positions]
+    if len(numbers) != rows:
+        raise Error("query_positions has %d numbers; expected one for each of the %d queries" % (
+            len(numbers), rows))
+    if any(not 0 <= number < 2**31 for number in numbers):
+        raise Error("query_positions has numbers below 0 or too large; expected positions")
+    metadata.update(version=2, query_design=design)
+    return {"queries": numbers}
+
+
+def _made(name, metadata, numbers, arrays, tokens, words, token_ids, tables=None) -> Trace:
     text, ends = _texts(words, tokens)
     ids = [] if token_ids is None else [int(token) for token in token_ids]
     if ids and len(ids) != tokens:
@@ -182,7 +201,8 @@ def _made(name, metadata, numbers, arrays, words, token_ids, tables=None) -> Tra
 
 def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, model: str = "",
               layers: Optional[Sequence[int]] = None, words: Optional[Sequence[str]] = None,
-              token_ids: Optional[Sequence[int]] = None, learned_sinks: bool = False) -> Trace:
+              token_ids: Optional[Sequence[int]] = None, learned_sinks: bool = False,
+              query_positions: Optional[Sequence[int]] = None, query_design: str = "") -> Trace:
     """A trace of attention rows: probabilities, [heads, n, n] or [layers, heads, n, n].
 
     Row t holds what query t gives to keys 0 to t; it sums to one, and what is above the diagonal is
@@ -192,11 +212,16 @@ def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, 
     kv_heads: how many key/value heads the query heads share [one each]. layers: the model's numbers
     of the layers [0, 1, ...]. words: the text of each token, for policies that read words.
     learned_sinks: each row also has a sink that is no token, so that it may sum to less than one.
+    query_positions: with rows [heads, m, n], the positions of their m queries, increasing [all].
+    query_design: how these were selected, such as "64/1000" (as in `kvcheck record --queries`), for
+    which a replay has intervals.
     """
     array = _layered("rows", rows, "heads, n, n")
-    count, heads, tokens, keys = array.shape
-    if tokens != keys:
-        raise Error("rows has %d queries and %d keys; expected as many" % (tokens, keys))
+    _require_positions(query_positions, query_design)
+    count, heads, queries, tokens = array.shape
+    if queries != tokens and query_positions is None:
+        raise Error("rows has %d queries and %d keys; expected as many, or query_positions" % (
+            queries, tokens))
     shared = heads if kv_heads is None else int(kv_heads)
     if shared < 1 or heads % shared != 0:
         raise Error("kv_heads is %d; expected a divisor of the %d heads" % (shared, heads))
@@ -204,8 +229,9 @@ def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, 
                 "query_heads": heads, "kv_heads": shared}
     if learned_sinks:
         metadata.update(version=2, learned_sinks="yes")
-    return _made(name, metadata, _layer_numbers(layers, count), [[layer] for layer in array], words,
-                 token_ids)
+    tables = _selected(query_positions, query_design, queries, metadata)
+    return _made(name, metadata, _layer_numbers(layers, count), [[layer] for layer in array], tokens,
+                 words, token_ids, tables)
 
 
 def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
@@ -213,7 +239,8 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
         attention_scale=None, soft_cap=None, window=None, sinks=None, slopes=None,
         model_layers: int = 0, name: str = "qkv", model: str = "",
         layers: Optional[Sequence[int]] = None, words: Optional[Sequence[str]] = None,
-        token_ids: Optional[Sequence[int]] = None) -> Trace:
+        token_ids: Optional[Sequence[int]] = None, query_positions: Optional[Sequence[int]] = None,
+        query_design: str = "") -> Trace:
     """A trace of queries [heads, n, d], keys and values [kv_heads, n, d], before rotation, with an
     axis of layers before these where there are several.
 
@@ -229,14 +256,20 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
     window: how many newest positions a query sees. sinks: a logit for each head that has no value
     (gpt-oss). slopes: what each head's logits lose per position (ALiBi). model_layers: how many
     layers the model has.
+
+    query_positions: with queries [heads, m, d], the positions of these m, increasing [all]; keys and
+    values are always those of all tokens. query_design: how they were selected, such as "64/1000" (as
+    in `kvcheck record --queries`), for which a replay has intervals.
     """
     arrays = [_layered(what, given, "heads, n, d")
               for what, given in (("queries", queries), ("keys", keys), ("values", values))]
     if len({array.dtype for array in arrays}) > 1:
         raise Error("queries, keys and values have the dtypes %s; expected one dtype" % ", ".join(
             str(array.dtype) for array in arrays))
-    count, heads, tokens, dim = arrays[0].shape
-    shared = arrays[1].shape[1]
+    _require_positions(query_positions, query_design)
+    count, heads, rows, dim = arrays[0].shape
+    shared, tokens = arrays[1].shape[1:3] if query_positions is not None else (
+        arrays[1].shape[1], rows)
     for what, array in zip(("keys", "values"), arrays[1:]):
         if array.shape != (count, shared, tokens, dim):
             raise Error("%s has the shape %s; expected %s, as queries has %s" % (
@@ -268,5 +301,6 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
               (("frequencies", frequencies), ("sinks", sinks), ("slopes", slopes)) if given is not None}
     if rules or tables or len(layouts) > 1:
         metadata.update(rules, version=2)
+    tables.update(_selected(query_positions, query_design, rows, metadata))
     return _made(name, metadata, _layer_numbers(layers, count),
-                 [list(layer) for layer in zip(*arrays)], words, token_ids, tables)
+                 [list(layer) for layer in zip(*arrays)], tokens, words, token_ids, tables)

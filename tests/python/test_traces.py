@@ -180,6 +180,62 @@ class QueriesKeysValues(unittest.TestCase):
             kvcheck.open_trace(BUNDLED).keys(6)
 
 
+class SomeQueries(unittest.TestCase):
+    def setUp(self):
+        rng = numpy.random.default_rng(3)
+        self.arrays = [rng.standard_normal((heads, 90, 8)).astype("float32") for heads in (4, 2, 2)]
+        self.whole = kvcheck.qkv(*self.arrays)
+        with tempfile.TemporaryDirectory() as folder:
+            whole, some = folder + "/whole.safetensors", folder + "/some.safetensors"
+            self.whole.save(whole)
+            kvcheck.run("trace", "slice", whole, "--queries", "4/30", "-o", some)
+            self.sliced = kvcheck.open_trace(some)
+
+    def made(self, **changes):
+        arguments = {"query_positions": self.sliced.query_positions,
+                     "query_design": self.sliced.query_design, **changes}
+        queries, keys, values = self.arrays
+        return kvcheck.qkv(queries[:, self.sliced.query_positions], keys, values, **arguments)
+
+    def test_arrays_replay_as_the_sliced_file(self):
+        self.assertIsNone(self.whole.query_positions)
+        self.assertEqual(self.sliced.query_design, "4/30")
+        self.assertEqual(self.made().queries().shape, (4, 12, 8))
+        cells = [kvcheck.replay(trace, "streaming", 20).cells for trace in (self.made(), self.sliced)]
+        for name in ("retained_mass", "retained_mass_half_width", "output_error"):
+            self.assertGreater(cells[0][name][0], 0)
+            self.assertEqual(cells[0][name][0], cells[1][name][0])
+        without = kvcheck.replay(self.made(query_design=""), "streaming", 20).cells
+        self.assertGreater(without["retained_mass"][0], 0)
+        self.assertTrue(numpy.isnan(without["retained_mass_half_width"][0]))
+
+    def test_rows_of_attention(self):
+        rows = numpy.tril(numpy.ones((2, 40, 40), "float32"))
+        rows /= rows.sum(axis=2, keepdims=True)
+        some = kvcheck.attention(rows[:, [5, 20, 39]], query_positions=[5, 20, 39])
+        self.assertEqual(some.tokens, 40)
+        self.assertEqual(some.attention().shape, (2, 3, 40))
+        # The newest 10 before the query and its own token, of 6, 21 and 40.
+        mass = kvcheck.replay(some, "window", 10).cells["retained_mass"][0]
+        self.assertAlmostEqual(mass, (1 + 11 / 21 + 11 / 40) / 3, places=6)
+
+    def test_wrong_queries_are_refused(self):
+        positions = self.sliced.query_positions
+        for changes, message in (
+                ({"query_positions": positions[1:]}, "query_positions has 11 numbers; expected one for"),
+                ({"query_positions": None}, "without query_positions; expected both"),
+                ({"query_positions": None, "query_design": ""}, "keys has the shape"),
+                ({"query_positions": [-1] + positions[1:]}, "below 0 or too large"),
+                ({"query_positions": positions[:-1] + [90]}, "expected 0 to 89"),
+                ({"query_positions": positions[::-1]}, "tensor 'queries' has"),
+                ({"query_design": "5/30"}, "expected 5, by query_design '5/30'"),
+                ({"query_design": "some"}, "query_design")):
+            with self.assertRaisesRegex(kvcheck.Error, message):
+                self.made(**changes)
+        with self.assertRaisesRegex(kvcheck.Error, "expected as many, or query_positions"):
+            kvcheck.attention(numpy.ones((1, 2, 3), "float32"))
+
+
 class Files(unittest.TestCase):
     def test_wrong_files_are_refused(self):
         with self.assertRaisesRegex(kvcheck.Error, "cannot open '/nowhere'"):
