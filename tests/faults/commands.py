@@ -44,6 +44,9 @@ COMMANDS = [
     Command("generate", "generate --model in/model --prompt abcab --tokens 6 --policy h2o --budget 9"),
     Command("record", "record --model in/model --text in/text.txt --tokens 12 --quiet "
             "-o trace.safetensors", (("trace.safetensors", "trace.safetensors"),)),
+    Command("record-resume", "record --model in/model --text in/text.txt --tokens 12 --queries 2/4 "
+            "--resume --threads 1 --quiet -o trace.safetensors",
+            (("trace.safetensors", "trace.safetensors"),), most_malloc=4000),
     Command("record-attention", "record --model in/model --text in/text.txt --tokens 12 --quiet "
             "--kind attention --storage f32 --policy h2o --budget 9 -o new.safetensors"),
     # With one thread, because the order of blocks decides the order of pages in the file.

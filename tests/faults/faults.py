@@ -180,6 +180,7 @@ def files_complaint(setting, command, fault, ran, clean):
             unopened = fault.call == "open" and fault.lasts and ".partial-" in name
             # Finished parts are kept for --resume, and the sentence says so if memory allows.
             kept = ".db.unfinished-" in name and ("'%s'" % name in ran.err or ran.status == 3)
+            kept = kept or "--resume" in command.words and name.endswith(".unfinished")
             if fault.call != "unlink" and not unopened and not kept:
                 return "left %s" % name
         elif content not in (before.get(name), clean.files.get(name)) and not command.varies:

@@ -36,7 +36,8 @@ from faults import files_in
 # What a killed program may leave: a report that is not whole, which the next one removes; a file in
 # the instant between its two names; SQLite's journal, which the next reader or writer takes back; and
 # the finished parts of a run that can be resumed.
-LEFT = re.compile(r"\.page\.partial-\w{6}/|.*\.tmp-|run\.db-journal$|run\.db[.-][\w.-]*$")
+LEFT = re.compile(r"\.page\.partial-\w{6}/|.*\.tmp-|run\.db-journal$|run\.db[.-][\w.-]*$|"
+                  r"trace\.safetensors\.unfinished$")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +62,8 @@ COMMANDS = [
             RUN, varies=True, resumes=True),
     Command("record", "record --model in/model --text in/text.txt --tokens 2500 --kind attention "
             "--quiet -o trace.safetensors", (("trace.safetensors", "a.safetensors"),)),
+    Command("record-resume", "record --model in/model --text in/text.txt --tokens 2500 --queries 8/100 "
+            "--resume --quiet -o trace.safetensors", (("trace.safetensors", "a.safetensors"),)),
     Command("sweep", "sweep in/plan.json --threads 2 --quiet -o run.db", RUN),
     Command("merge", "merge in/one.db in/two.db --quiet -o run.db", RUN),
     Command("report", "report in/long.db -o page"),
