@@ -210,7 +210,8 @@ Result<std::string> Child::ask(std::string_view line, double seconds, std::size_
     if (end != std::string::npos && rest.empty()) {
       std::string answer = answers_.substr(0, end);
       answers_.erase(0, end + 1);
-      slowest_ = std::max(slowest_, seconds - seconds_left(timer));
+      last_ = seconds - seconds_left(timer);
+      slowest_ = std::max(slowest_, last_);
       close_one(timer);
       return answer;
     }

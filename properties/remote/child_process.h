@@ -42,8 +42,10 @@ class Child {
   // What it has said without being asked; empty: nothing.
   std::string unasked();
 
-  // How long the slowest answer took.
+  // How long the slowest answer took, and the last one.
   [[nodiscard]] double slowest_seconds() const { return slowest_; }
+
+  [[nodiscard]] double last_seconds() const { return last_; }
 
  private:
   // Sends what it takes of `rest`, reads what there is, once something can be done or the timer has
@@ -60,6 +62,7 @@ class Child {
   std::string answers_;     // read and not yet taken
   std::string last_words_;  // the end of its standard error
   double slowest_ = 0;
+  double last_ = 0;
 };
 
 }  // namespace kv::properties

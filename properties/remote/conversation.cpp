@@ -54,11 +54,21 @@ Result<void> judged(const Complaints& complaints, const std::string& answer) {
 
 Result<void> Conversation::ask(std::string_view request,
                                const DrawsOf* draws,
-                               const std::function<void(const JsonAt&)>& read) {
-  Result<void> answered = ask_once(request, draws, read);
+                               const std::function<void(const JsonAt&)>& read,
+                               double work) {
+  Result<void> answered = ask_once(request, draws, read, work);
   // After an answer that cannot be read, the next one may belong to any question.
   if (!answered) usable_ = false;
   return answered;
+}
+
+// A right subject may be so slow that a large case takes longer than the limit: what it took for
+// smaller ones says so.
+double Conversation::patience(double work) const {
+  if (!started_) return options_.start_seconds;
+  constexpr double times = 4;
+  constexpr double most = 120;
+  return std::max(options_.seconds, std::min(most, times * pace_ * work));
 }
 
 std::string Conversation::unasked() {
@@ -87,13 +97,17 @@ std::string Conversation::take_number(boost::json::value& answer) const {
 
 Result<void> Conversation::ask_once(std::string_view request,
                                     const DrawsOf* draws,
-                                    const std::function<void(const JsonAt&)>& read) {
+                                    const std::function<void(const JsonAt&)>& read,
+                                    double work) {
   std::string line(request);
   if (numbered_) line = numbered(request, ++number_);
   for (;;) {
-    const Result<std::string> answer = child_->ask(
-        line, started_ ? options_.seconds : options_.start_seconds, options_.longest_line);
+    const Result<std::string> answer = child_->ask(line, patience(work), options_.longest_line);
     if (!answer) return answer.error();
+    constexpr double slow = 0.2;  // less may be the machine's doing
+    if (started_ && work > 0 && child_->last_seconds() >= slow) {
+      expect_pace(child_->last_seconds() / work);
+    }
     started_ = true;
     boost::system::error_code failed;
     boost::json::value value = boost::json::parse(*answer, failed);

@@ -48,8 +48,9 @@ class Talk {
       }
       const std::size_t before = history_.events.size();
       std::string failure;
-      const auto reported = conversation_.ask(run_request(request, texts), options_.draws,
-                                              [&](const JsonAt& at) { failure = read(at, calls); });
+      const auto take = [&](const JsonAt& at) { failure = read(at, calls); };
+      const auto reported =
+          conversation_.ask(run_request(request, texts), options_.draws, take, work_of(calls));
       if (!reported) return reported.error();
       if (!failure.empty()) return malformed(failure);
       const std::size_t done = history_.events.size() - before;
@@ -61,6 +62,13 @@ class Talk {
   }
 
  private:
+  // Calls and tokens, times units.
+  [[nodiscard]] double work_of(const std::vector<Asked>& calls) const {
+    std::size_t work = calls.size();
+    for (const Asked& asked : calls) work += asked.fed.size();
+    return static_cast<double>(work * history_.units());
+  }
+
   // The calls from `next` on, as they are if none is refused.
   std::vector<Asked> plan(std::size_t next) {
     Branches branches = branches_;

@@ -2,6 +2,7 @@
 // child of this process. What crashes or hangs there is a finding, and the battery continues.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,7 +18,7 @@ namespace kv::properties {
 
 struct RemoteOptions {
   double start_seconds = 60;  // for the first answer of a process: it may import much
-  double seconds = 10;        // for every other
+  double seconds = 10;        // for every other; a slow subject has more for a large case
   bool strict = false;        // fields that the protocol does not know are complaints
   std::size_t longest_line = std::size_t{256} << 20U;  // bytes of an answer; more is a failure
 };
@@ -39,10 +40,12 @@ class Conversation {
       : child_(std::move(child)), options_(options) {}
 
   // Sends a request; answers what the subject draws; gives its answer to `read`. An error is what
-  // the process died of, or what is wrong with its answer.
+  // the process died of, or what is wrong with its answer. `work` is the size of what is asked, in
+  // any unit that is the same for all requests; 0: as little as can be.
   Result<void> ask(std::string_view request,
                    const DrawsOf* draws,
-                   const std::function<void(const JsonAt&)>& read);
+                   const std::function<void(const JsonAt&)>& read,
+                   double work = 0);
 
   // Whether it can be asked on: it is alive and in step.
   [[nodiscard]] bool usable() const { return usable_ && child_->alive(); }
@@ -55,13 +58,23 @@ class Conversation {
 
   void wait_at_most(double seconds) { options_.seconds = seconds; }
 
+  // The most seconds that a unit of work took, in answers slow enough for this to be the work's.
+  [[nodiscard]] double pace() const { return pace_; }
+
+  // What was seen of other processes of the subject.
+  void expect_pace(double pace) { pace_ = std::max(pace_, pace); }
+
   // From now on each request has a number, which its answer must repeat.
   void expect_numbers() { numbered_ = true; }
 
  private:
   Result<void> ask_once(std::string_view request,
                         const DrawsOf* draws,
-                        const std::function<void(const JsonAt&)>& read);
+                        const std::function<void(const JsonAt&)>& read,
+                        double work);
+
+  // How long an answer is waited for.
+  [[nodiscard]] double patience(double work) const;
 
   // What is wrong with the number of an answer, which is taken out of it; empty: nothing.
   [[nodiscard]] std::string take_number(boost::json::value& answer) const;
@@ -70,6 +83,7 @@ class Conversation {
   RemoteOptions options_;
   bool numbered_ = false;
   std::int64_t number_ = 0;  // of the last request
+  double pace_ = 0;
   bool started_ = false;
   bool usable_ = true;
 };

@@ -141,20 +141,24 @@ class RemoteSubject final : public Subject {
 Result<std::unique_ptr<Conversation>> ConversationPool::take() {
   bool greets = false;
   RemoteOptions options;
+  double pace = 0;
   {
     const std::scoped_lock lock(mutex_);
     greets = greets_;
     options = options_;
+    pace = pace_;
     if (!waiting_.empty()) {
       auto last = std::move(waiting_.back());
       waiting_.pop_back();
       last->wait_at_most(options_.seconds);
+      last->expect_pace(pace_);
       return last;
     }
   }
   auto child = start_();
   if (!child) return child.error();
   auto conversation = std::make_unique<Conversation>(*std::move(child), options);
+  conversation->expect_pace(pace);
   if (greets) {
     if (const auto hello = say_hello(*conversation); !hello) return hello.error();
   }
@@ -164,6 +168,7 @@ Result<std::unique_ptr<Conversation>> ConversationPool::take() {
 void ConversationPool::give(std::unique_ptr<Conversation> conversation) {
   const std::scoped_lock lock(mutex_);
   slowest_ = std::max(slowest_, conversation->slowest_seconds());
+  pace_ = std::max(pace_, conversation->pace());
   if (conversation->usable()) waiting_.push_back(std::move(conversation));
 }
 

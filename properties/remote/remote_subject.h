@@ -35,6 +35,7 @@ class ConversationPool {
   RemoteOptions options_;
   bool greets_ = false;
   double slowest_ = 0;  // seconds, of an answer
+  double pace_ = 0;     // seconds of a unit of work, the most
   std::mutex mutex_;
   std::vector<std::unique_ptr<Conversation>> waiting_;
 };

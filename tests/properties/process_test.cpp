@@ -157,6 +157,24 @@ TEST(Process, AHangIsAFinding) {
   EXPECT_THAT(history.failure, HasSubstr("gave no answer within 0.5 s"));
 }
 
+// A right cache that is slow is not accused of a hang for a case that is large.
+TEST(Process, ASlowProgramHasTimeForALargeCase) {
+  const std::string slow =
+      "  def take(self, token):\n"
+      "    time.sleep(0.03)\n"
+      "    self.ids.append(token)\n"
+      "    return list(self.ids)\n";
+  const auto small = parse_case("sinks=0,recent=2,budget=90;stream=random;calls=f9");
+  const auto large = parse_case("sinks=0,recent=2,budget=90;stream=random;calls=f50");
+  const RemoteOptions options{.start_seconds = 30, .seconds = 1};
+  const auto seen = make_process_family(cache_of(slow), options);
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_EQ(run_case(**seen, *small)->failure, "");
+  EXPECT_EQ(run_case(**seen, *large)->failure, "");
+  const auto unseen = make_process_family(cache_of(slow), options);
+  EXPECT_THAT(run_case(**unseen, *large)->failure, HasSubstr("gave no answer within 1 s"));
+}
+
 TEST(Process, RefusedCallsChangeWhatFollows) {
   const History history = run(cache_of("  def truncate(self, length):\n"
                                        "    if length != 2: raise kvcheck.Refused(\"only 2\")\n"
