@@ -135,6 +135,27 @@ struct Relaxations {
     changed.*field = value;
     add(std::move(declaration), std::move(changed));
   }
+
+  // A prompt that is compressed once, to the budget or to one of the shares that are usual.
+  void compressions() {
+    constexpr std::array<std::uint32_t, 16> shares = {0,   100, 125, 200, 250, 300, 333, 400,
+                                                      500, 600, 667, 700, 750, 800, 875, 900};
+    if (contract.compress != Compress::always || contract.budget == 0) return;
+    for (const Compress compress : {Compress::prompt_grow, Compress::prompt_hold}) {
+      const bool grows = compress == Compress::prompt_grow;
+      if (contract.evicts_ahead || (grows && contract.claims_to_be("constant-size"))) continue;
+      for (const std::uint32_t share : shares) {
+        Contract changed = contract;
+        changed.compress = compress;
+        changed.ratio = share;
+        changed.visibility = Visibility::causal;
+        if (grows) changed.timing = Timing::attend_then_trim;
+        add("compress=" + std::string(name_of(compress)) +
+                (share > 0 ? ", ratio=" + ratio_text(share) : "") + " and visibility=causal",
+            std::move(changed));
+      }
+    }
+  }
 };
 
 }  // namespace
@@ -203,6 +224,7 @@ std::vector<Relaxation> relaxations(const Contract& contract) {
   prompt.longest_chunk = 1;
   prompt.first_chunk = any_depth;
   out.add("first-chunk=any and longest-chunk=1", prompt);
+  out.compressions();
   for (const std::uint32_t page : {2U, 4U, 8U, 16U}) {
     if (contract.page < page) out.set("page=" + std::to_string(page), &Contract::page, page);
     Contract shown = contract;

@@ -25,6 +25,17 @@ Case grown(const Case& what, std::uint64_t tokens, std::uint32_t chunk) {
   return result;
 }
 
+// One long call on an empty cache, and two tokens after it: what a prompt shows and chunks do not.
+Case prompted(const Case& what, std::uint64_t tokens, const Contract& contract) {
+  const std::uint32_t longest = contract.longest_after(0);
+  const auto prompt = longest == 0 ? tokens : std::min<std::uint64_t>(tokens, longest);
+  Case result{what.setup, what.stream, {}};
+  for (const std::uint64_t amount : {prompt, std::uint64_t{1}, std::uint64_t{1}}) {
+    result.calls.push_back({.kind = Call::Kind::feed, .amount = static_cast<std::int64_t>(amount)});
+  }
+  return result;
+}
+
 bool holds(Family& family, const Case& what, std::string_view declaration) {
   const auto contract = family.contract(what.setup);
   if (!contract) return false;
@@ -33,11 +44,15 @@ bool holds(Family& family, const Case& what, std::string_view declaration) {
   const std::uint64_t room = std::uint64_t{relaxed->budget} + relaxed->slack + relaxed->page;
   const std::uint32_t wide = std::max(2U, relaxed->budget + 1);
   const std::uint32_t longest = relaxed->longest_chunk == 0 ? wide : relaxed->longest_chunk;
+  const auto all_hold_of = [&](const Case& longer) {
+    const auto history = run_case(family, longer);
+    return history && history->failure.empty() && all_hold(*history, *relaxed);
+  };
   for (const std::uint32_t chunk : {1U, std::min(wide, longest)}) {
-    const auto history = run_case(family, grown(what, 2 * room + 16, chunk));
-    if (!history || !history->failure.empty() || !all_hold(*history, *relaxed)) return false;
+    if (!all_hold_of(grown(what, 2 * room + 16, chunk))) return false;
   }
-  return true;
+  return all_hold_of(prompted(what, 4 * room + 41, *relaxed)) &&
+         all_hold_of(prompted(what, 8 * room + 97, *relaxed));
 }
 
 }  // namespace

@@ -52,6 +52,33 @@ std::string legal_if(Family& family, const std::string& law) {
   return report->laws[0].legal_if;
 }
 
+// Compresses a prompt once, and does not say so.
+std::unique_ptr<Family> undeclared_compression(Compress compress, std::uint32_t ratio) {
+  return std::make_unique<TaggedFamily<TaggedCache>>(
+      "undeclared",
+      TaggedOptions{
+          .policy = "h2o", .visibility = Visibility::causal, .compress = compress, .ratio = ratio},
+      [](Contract& contract) {
+        contract.compress = Compress::always;
+        contract.ratio = 0;
+        contract.visibility = Visibility::window;
+        contract.reference.clear();
+      });
+}
+
+TEST(Grown, APromptThatIsCompressedOnceIsOfferedItsDeclaration) {
+  for (const auto& [compress, ratio, declaration] :
+       {std::tuple{Compress::prompt_grow, 0U, "compress=prompt+grow and visibility=causal"},
+        std::tuple{Compress::prompt_grow, 500U,
+                   "compress=prompt+grow, ratio=0.5 and visibility=causal"},
+        std::tuple{Compress::prompt_hold, 250U,
+                   "compress=prompt+hold, ratio=0.25 and visibility=causal"}}) {
+    EXPECT_EQ(legal_if(*undeclared_compression(compress, ratio), "size.stored"), declaration);
+  }
+  // A share that is not among those that are tried is not mistaken for its neighbour.
+  EXPECT_EQ(legal_if(*undeclared_compression(Compress::prompt_grow, 550), "size.stored"), "");
+}
+
 TEST(Grown, IsAskedBeforeADeclarationIsOffered) {
   EXPECT_EQ(legal_if(*undeclared_lazy(20), "size.stored"), lazy_32);
   for (const char* name : {"compresses-at-prefill-only", "never-evicts-reports-the-budget"}) {
