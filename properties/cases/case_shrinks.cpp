@@ -32,9 +32,9 @@ Case without(const Case& what, std::size_t begin, std::size_t count) {
   return result;
 }
 
-// Without the fork at `fork`: what was done on its copy is done on the parent, of whose own later
-// calls nothing remains, nor of the forks among them.
-Case on_parent(const Case& what, std::size_t fork) {
+// Without the fork at `fork`: what was done on its copy is done on the parent. Of the parent's own
+// later calls nothing remains, nor of the forks among them, unless it keeps them.
+Case on_parent(const Case& what, std::size_t fork, bool keeps) {
   Case result{what.setup, what.stream, {}};
   constexpr std::uint32_t gone = 0xffffffff;
   const std::uint32_t parent = what.calls[fork].branch;
@@ -43,7 +43,8 @@ Case on_parent(const Case& what, std::size_t fork) {
   for (std::size_t i = 0; i < what.calls.size(); ++i) {
     Call call = what.calls[i];
     if (call.branch >= number.size()) continue;
-    const bool dropped = number[call.branch] == gone || (i > fork && call.branch == parent);
+    const bool dropped =
+        number[call.branch] == gone || (!keeps && i > fork && call.branch == parent);
     if (i == fork) {
       number.push_back(number[parent]);
       continue;
@@ -87,7 +88,9 @@ class Shrinks {
 
   void fewer_forks() {
     for (std::size_t i = 0; i < what_.calls.size(); ++i) {
-      if (what_.calls[i].kind == Kind::fork) add(on_parent(what_, i));
+      if (what_.calls[i].kind != Kind::fork) continue;
+      add(on_parent(what_, i, false));
+      add(on_parent(what_, i, true));
     }
   }
 
