@@ -55,6 +55,7 @@ set(KVCHECK_PUBLIC_HEADERS
   policies/parts/token_weights.h
   policies/registry/registry.h
   properties/case.h
+  properties/case_run.h
   properties/contract.h
   properties/family.h
   properties/history.h
@@ -68,6 +69,7 @@ set(KVCHECK_PUBLIC_HEADERS
   properties/conformance/conformance.h
   properties/conformance/conformance_gtest.h
   properties/conformance/conformance_rapidcheck.h
+  properties/conformance/conformance_state.h
   properties/conformance/tensor_cache.h
   properties/mutants/mutants.h
   properties/output/result_writers.h

@@ -40,16 +40,6 @@ std::string stream_text(const Stream& stream) {
   return text;
 }
 
-std::string call_text(const Call& call) {
-  std::string text = call.branch == 0 ? "" : "b" + std::to_string(call.branch) + ":";
-  text += letters[static_cast<std::size_t>(call.kind)];
-  for (std::size_t i = 0; i < call.from.size(); ++i) {
-    text += (i == 0 ? "" : ".") + std::to_string(call.from[i]);
-  }
-  if (has_amount(call.kind)) text += std::to_string(call.amount);
-  return text + (call.variant == 0 ? "" : "v" + std::to_string(call.variant));
-}
-
 Error bad_word(std::string_view what, std::string_view word, std::string_view expected) {
   return usage_error(std::string(what) + " \"" + printable_line(word) + "\": expected " +
                      std::string(expected));
@@ -174,6 +164,16 @@ Result<Call> parse_call(std::string_view word) {
 }
 
 }  // namespace
+
+std::string call_text(const Call& call) {
+  std::string text = call.branch == 0 ? "" : "b" + std::to_string(call.branch) + ":";
+  text += letters[static_cast<std::size_t>(call.kind)];
+  for (std::size_t i = 0; i < call.from.size(); ++i) {
+    text += (i == 0 ? "" : ".") + std::to_string(call.from[i]);
+  }
+  if (has_amount(call.kind)) text += std::to_string(call.amount);
+  return text + (call.variant == 0 ? "" : "v" + std::to_string(call.variant));
+}
 
 std::uint64_t Case::tokens() const {
   std::uint64_t sum = 0;

@@ -34,6 +34,9 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
+// "b1:f3v1".
+std::string call_text(const Call& call);
+
 struct Case {
   Setup setup;
   Stream stream;

@@ -1,103 +1,16 @@
 #include "kvcheck/properties/history.h"
 
 #include <algorithm>
-#include <exception>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "kvcheck/base/random/rng.h"
-#include "kvcheck/properties/facts_shape.h"
+#include "kvcheck/properties/case_run.h"
 #include "kvcheck/properties/heads.h"
 
 namespace kv::properties {
 namespace {
-
-class Runner {
- public:
-  Runner(Family& family, const Case& what, const DrawsOf& draws, History& history)
-      : family_(family), case_(what), draws_(draws), history_(history) {}
-
-  void run() {
-    try {
-      subjects_.push_back(family_.make(case_.setup, draws_));
-      for (const Call& call : case_.calls) {
-        if (call.branch < branches_.size()) perform(call);
-      }
-    } catch (const std::exception& failure) {
-      history_.failure = failure.what();
-    }
-  }
-
- private:
-  void perform(const Call& call) {
-    Event event{.call = call};
-    event.fed = tokens_of(call, branches_);
-    event.refused = !answer(call, event);
-    if (!event.refused) carry_out(call, event.fed, branches_);
-    event.branch = branches_[call.branch];
-    if (call.kind != Call::Kind::feed || event.refused) {
-      event.facts = subjects_[call.branch]->look();
-    }
-    const bool fed = call.kind == Call::Kind::feed && !event.refused;
-    if (const auto wrong = shape_error(event.facts, history_.units(), fed ? event.fed.size() : 0)) {
-      throw SubjectFailed(*wrong);
-    }
-    event.branches = static_cast<std::uint32_t>(branches_.size());
-    history_.events.push_back(std::move(event));
-  }
-
-  // Takes the answer apart: true if it was done.
-  template <typename T, typename Use>
-  bool taken(Answer<T> answer, Event& event, Use use) {
-    if (auto* refused = std::get_if<Refused>(&answer)) {
-      event.why = refused->why;
-      return false;
-    }
-    use(std::get<T>(std::move(answer)));
-    return true;
-  }
-
-  bool answer(const Call& call, Event& event) {
-    Subject& subject = *subjects_[call.branch];
-    const auto nothing = [](Done) {};
-    switch (call.kind) {
-      case Call::Kind::feed:
-        return taken(subject.feed({event.fed, case_.stream}), event,
-                     [&](Facts facts) { event.facts = std::move(facts); });
-      case Call::Kind::fork:
-        return taken(subject.fork(), event,
-                     [&](std::unique_ptr<Subject> copy) { subjects_.push_back(std::move(copy)); });
-      case Call::Kind::truncate:
-        return taken(subject.truncate(call.amount), event, nothing);
-      case Call::Kind::reset:
-        return taken(subject.reset(), event, nothing);
-      case Call::Kind::reorder:
-        return taken(subject.reorder(call.from), event, nothing);
-      case Call::Kind::shift:
-        return taken(subject.shift(case_.setup.sinks, -call.amount), event, nothing);
-      case Call::Kind::snapshot:
-        return snapshot(subjects_[call.branch], event);
-    }
-    return false;
-  }
-
-  bool snapshot(std::unique_ptr<Subject>& subject, Event& event) {
-    bool restored = false;
-    const bool reported = taken(subject->snapshot(), event, [&](std::vector<std::uint8_t> bytes) {
-      std::unique_ptr<Subject> fresh = family_.make(case_.setup, draws_);
-      restored = taken(fresh->restore(bytes), event, [&](Done) { subject = std::move(fresh); });
-    });
-    return reported && restored;
-  }
-
-  Family& family_;
-  const Case& case_;
-  const DrawsOf& draws_;
-  History& history_;
-  std::vector<std::unique_ptr<Subject>> subjects_;  // of each branch
-  Branches branches_{{}};
-};
 
 // Whether the last query sees less than was fed: how caches evict that hide and free nothing, and
 // what queries that choose leave out, which is the eviction that their laws are about.
@@ -193,7 +106,11 @@ Result<History> run_with(Family& family, const Case& what, const DrawsOf* draws)
   if (!contract) return contract.error();
   History history{.what = what, .contract = *contract};
   if (!family.run_whole(what, draws, history)) {
-    Runner(family, what, draws == nullptr ? counter_draws(what.setup.seed) : *draws, history).run();
+    CaseRun run(family, *contract, what.setup, what.stream,
+                draws == nullptr ? counter_draws(what.setup.seed) : *draws);
+    for (const Call& call : what.calls) run.make(call);
+    history = std::move(run).history();
+    history.what = what;
   }
   history.coverage = coverage_of(history);
   return history;

@@ -36,6 +36,18 @@ std::vector<std::string> law_ids() {
   return ids;
 }
 
+std::string broken_law(const History& history) {
+  for (const Law& law : laws()) {
+    const auto* const judge = std::get_if<JudgeHistory>(&law.check);
+    if (judge == nullptr || law.why_not(history.contract)) continue;
+    const Judgement judgement = (*judge)(history, history.contract);
+    const auto* const finding = std::get_if<Finding>(&judgement);
+    if (finding == nullptr) continue;
+    return std::string(law.id) + ": expected " + finding->expected + "; seen " + finding->seen;
+  }
+  return {};
+}
+
 LawVerdict check_law(std::string_view subject,
                      std::string_view law,
                      const Effort& effort,

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "kvcheck/properties/family.h"
+#include "kvcheck/properties/history.h"
 #include "kvcheck/properties/verdict.h"
 
 namespace kv::properties {
@@ -97,6 +98,10 @@ std::vector<RegisteredSubject> registered_subjects();
       ::kv::properties::register_subject(#Cache, [] {                                     \
         return ::kv::properties::simple_family<Cache>(#Cache __VA_OPT__(, ) __VA_ARGS__); \
       });
+
+// The first law that judges one run and that this run breaks, with what was expected and seen;
+// empty: none. Cost: that of judging the whole run.
+std::string broken_law(const History& history);
 
 // What a battery of one law came to.
 struct LawVerdict {
