@@ -12,7 +12,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
 #include "kvcheck/cli/check/check.h"
-#include "kvcheck/cli/check/judge.h"
+#include "kvcheck/cli/judge/judge.h"
 #include "kvcheck/cli/check/protocol.h"
 #include "kvcheck/cli/evaluate/eval.h"
 #include "kvcheck/cli/evaluate/generate.h"

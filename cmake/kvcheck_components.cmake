@@ -18,7 +18,7 @@ set(KVCHECK_traces_USES core)
 set(KVCHECK_traces_PACKAGES libzip xxhash)
 
 # Replays of traces through policies.
-set(KVCHECK_sim_ROOMS "sim/samples" "sim/replay" "sim/steps")
+set(KVCHECK_sim_ROOMS "sim/samples" "sim/replay" "sim/retained" "sim/steps")
 set(KVCHECK_sim_LAYERS sim)
 set(KVCHECK_sim_USES traces)
 set(KVCHECK_sim_PACKAGES threads)

@@ -1,8 +1,9 @@
-#include "kvcheck/cli/check/judge.h"
+#include "kvcheck/cli/judge/judge.h"
 
 #include <boost/json.hpp>
 #include <fstream>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 
@@ -107,6 +108,91 @@ TEST(JudgeCommand, ReadsItsOptions) {
   EXPECT_FALSE(report.contains("level"));
   EXPECT_THAT(test::read_text(folder / "r.json"), HasSubstr("run.jsonl, line 3\""));
   EXPECT_THAT(test::read_text(folder / "r.xml"), HasSubstr("recorded at: "));
+}
+
+// A run that keeps the first token and a window, one token a call, as the lines of a file. What
+// `hides` names is not seen at that call.
+std::string window_run(int tokens, int budget, std::pair<int, int> hides = {-1, -1}) {
+  std::string lines = R"({"kvcheck_history":1,"name":"mine","contract":{"sinks":1,"recent":)" +
+                      std::to_string(budget - 1) + R"(,"budget":)" + std::to_string(budget) +
+                      R"(,"visibility":"causal"},"setup":{"layers":1,"kv_heads":1}})" + "\n";
+  std::vector<int> held;
+  for (int token = 0; token < tokens; ++token) {
+    held.push_back(token);
+    std::string mask(held.size(), '1');
+    if (token == hides.first) mask[static_cast<std::size_t>(hides.second)] = '0';
+    const bool full = std::ssize(held) > budget;
+    lines += R"({"do":"feed","tokens":1,"units":[{"evicted":[)" +
+             (full ? std::to_string(held[1]) : "") + R"(],"visible":[")" + mask + "\"]}]}\n";
+    if (full) held.erase(held.begin() + 1);
+  }
+  return lines;
+}
+
+std::vector<std::vector<std::string>> csv_of(const std::string& text) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.empty()) continue;
+    auto& row = rows.emplace_back();
+    for (const std::string_view word : split(line, ',')) row.emplace_back(word);
+  }
+  return rows;
+}
+
+const char* const zipf = "synthetic:zipf:tokens=60,layers=1,heads=1";
+
+TEST(JudgeCommand, MeasuresARunAsAReplayMeasuresThePolicyThatItFollows) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "run.jsonl";
+  write(file, window_run(60, 8));
+  const auto judged = run({"judge", file, "--trace", zipf, "--policy", "streaming:sinks=1",
+                           "--policy", "h2o:budget=9", "--oracle", "--csv", "-"});
+  ASSERT_EQ(judged.status, 0) << judged.err;
+  const auto rows = csv_of(judged.out);
+  ASSERT_EQ(rows.size(), 4U) << judged.out;
+  EXPECT_EQ(rows[1][0], "as recorded: mine");
+  EXPECT_EQ(rows[2][1], "8");
+  EXPECT_EQ(rows[3][1], "9");
+  for (std::size_t column = 2; column < rows[0].size(); ++column) {
+    EXPECT_NEAR(std::stod(rows[1][column]), std::stod(rows[2][column]), 1e-6) << rows[0][column];
+  }
+  EXPECT_LT(std::stod(rows[1].back()), 1.0);
+  EXPECT_NE(rows[1][2], rows[3][2]);
+}
+
+TEST(JudgeCommand, SaysWhenARunHasNoOptimum) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "run.jsonl";
+  write(file, window_run(60, 8, {20, 0}));
+  const auto judged = run({"judge", file, "--trace", zipf, "--oracle", "--filter", "rows.*"});
+  EXPECT_EQ(judged.status, 0) << judged.err;
+  EXPECT_THAT(judged.out, HasSubstr("Beside the attention of zipf:tokens=60"));
+  EXPECT_THAT(judged.out, HasSubstr("The run has no optimum"));
+}
+
+TEST(JudgeCommand, SaysWhatDoesNotFitATrace) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "run.jsonl";
+  const auto error_of = [&](const std::string& lines, const std::vector<std::string>& words) {
+    write(file, lines);
+    std::vector<std::string> command = {"judge", file};
+    command.insert(command.end(), words.begin(), words.end());
+    const auto judged = run(command);
+    EXPECT_EQ(judged.status, 2) << judged.out;
+    return judged.err;
+  };
+  EXPECT_THAT(error_of(window_run(20, 8), {"--trace", zipf}),
+              HasSubstr("has 60 tokens, and the run feeds 20; expected the same tokens"));
+  EXPECT_THAT(error_of(window_run(60, 8), {"--trace", "synthetic:zipf:tokens=60,heads=4,layers=1"}),
+              HasSubstr("4 query heads"));
+  EXPECT_THAT(error_of(window_run(20, 8) + "{\"do\":\"fork\"}\n", {"--trace", zipf}),
+              HasSubstr("line 22: a call of another kind"));
+  EXPECT_THAT(error_of(window_run(60, 8) + window_run(60, 8), {"--trace", zipf}),
+              HasSubstr("line 62: a second run"));
+  EXPECT_THAT(error_of(window_run(60, 8), {"--policy", "h2o"}),
+              HasSubstr("--policy needs --trace"));
+  EXPECT_THAT(error_of(window_run(60, 8), {"--trace", zipf, "--memory", "2k"}),
+              HasSubstr("--memory"));
 }
 
 }  // namespace
