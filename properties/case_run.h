@@ -1,4 +1,4 @@
-// A case as it is run, call by call: for whoever decides on the next call by what came of the last.
+// A case as it is run, call by call, where the next call depends on what came of the last.
 #pragma once
 
 #include <memory>

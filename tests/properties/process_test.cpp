@@ -157,13 +157,10 @@ TEST(Process, AHangIsAFinding) {
   EXPECT_THAT(history.failure, HasSubstr("gave no answer within 0.5 s"));
 }
 
-// A right cache that is slow is not accused of a hang for a case that is large.
 TEST(Process, ASlowProgramHasTimeForALargeCase) {
   const std::string slow =
       "  def take(self, token):\n"
-      "    time.sleep(0.03)\n"
-      "    self.ids.append(token)\n"
-      "    return list(self.ids)\n";
+      "    time.sleep(0.03); self.ids.append(token); return list(self.ids)\n";
   const auto small = parse_case("sinks=0,recent=2,budget=90;stream=random;calls=f9");
   const auto large = parse_case("sinks=0,recent=2,budget=90;stream=random;calls=f50");
   const RemoteOptions options{.start_seconds = 30, .seconds = 1};

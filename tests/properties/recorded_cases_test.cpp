@@ -55,8 +55,8 @@ void expect_agreement(Family& family, const BatteryOptions& options, Agreement& 
   seen.broken += checked->count(Status::broken) > 0 ? 1U : 0U;
 }
 
-// As many as every run of the tests has the time for, or as KVCHECK_CASES says: 300 are those of the
-// quick level.
+// As many as every run of the tests has the time for, or as KVCHECK_CASES says: the quick level has
+// 300.
 std::uint32_t cases_tried() {
   const char* const given = std::getenv("KVCHECK_CASES");
   return given == nullptr ? 6 : static_cast<std::uint32_t>(std::stoul(given));

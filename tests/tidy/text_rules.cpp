@@ -74,7 +74,7 @@ const std::array<Ban, 13> bans = {{
       // interface throw what went wrong there, and one place catches it for all.
       "properties/remote/", "properties/conformance/simple_family.cpp",
       "properties/conformance/tensor_family.cpp", "properties/conformance/tensor_reader.cpp",
-      "properties/history.cpp", "properties/subjects/spec_caches.cpp",
+      "properties/case_run.cpp", "properties/subjects/spec_caches.cpp",
       // Exceptions are Python's errors, and pybind11's.
       "python/bindings/",
       // Lack of memory that is met while a policy of a user runs.
