@@ -18,7 +18,7 @@ class TapeDraws final : public Draws {
   }
 
   double uniform(Position /*position*/, std::uint32_t /*index*/) override {
-    tape_.refuse("it draws real numbers, whose outcomes cannot be enumerated");
+    tape_.refuse("it draws real numbers, whose outcomes cannot be enumerated", true);
     return 0.5;
   }
 
@@ -46,8 +46,10 @@ DrawsOf Tape::draws() {
   return [this](std::uint32_t unit) { return std::make_unique<TapeDraws>(*this, unit); };
 }
 
-void Tape::refuse(const std::string& why) {
-  if (refusal_.empty()) refusal_ = why;
+void Tape::refuse(const std::string& why, bool by_draws) {
+  if (!refusal_.empty()) return;
+  refusal_ = why;
+  by_draws_ = by_draws;
 }
 
 // One counter may be asked for several bounds. Its value is one real number in [0, 1), scaled, so
@@ -70,7 +72,7 @@ std::uint64_t Tape::below(std::uint32_t unit,
                           Position position,
                           std::uint32_t index) {
   if (bound == 0 || bound > most_outcomes) {
-    refuse("a draw has " + std::to_string(bound) + " outcomes, too many to enumerate");
+    refuse("a draw has " + std::to_string(bound) + " outcomes, too many to enumerate", true);
     return 0;
   }
   const Key key{unit, position, index};
@@ -116,7 +118,9 @@ ExactLaw enumerate_tape(const Shape& shape, std::uint64_t most_runs, KeptBy kept
   law.subsets.resize(subset_count(shape));
   Tape tape;
   while (tape.next()) {
-    if (law.runs == most_runs) tape.refuse("more than " + std::to_string(most_runs) + " outcomes");
+    if (law.runs == most_runs) {
+      tape.refuse("more than " + std::to_string(most_runs) + " outcomes", true);
+    }
     if (!tape.refusal().empty()) break;
     const Result<std::vector<std::uint32_t>> kept = kept_by(tape);
     if (!kept) tape.refuse(kept.error().message);
@@ -125,6 +129,7 @@ ExactLaw enumerate_tape(const Shape& shape, std::uint64_t most_runs, KeptBy kept
     law.subsets[subset_index(*kept)] += tape.probability();
   }
   law.refusal = tape.refusal();
+  law.by_draws = tape.refused_by_draws();
   return law;
 }
 

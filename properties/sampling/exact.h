@@ -41,7 +41,10 @@ class Tape {
   // Why this tape cannot be enumerated: a draw was real, or had too many outcomes. Empty: it can.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
-  void refuse(const std::string& why);
+  // Whether this lies in what was drawn, so that trying again would be in vain.
+  [[nodiscard]] bool refused_by_draws() const { return by_draws_; }
+
+  void refuse(const std::string& why, bool by_draws = false);
 
  private:
   struct Outcome {
@@ -66,13 +69,15 @@ class Tape {
   std::map<Key, std::pair<Rational, Rational>> known_;  // what this run has fixed of each u
   std::map<std::pair<Key, std::uint64_t>, std::uint64_t> values_;
   std::string refusal_;
+  bool by_draws_ = false;
 };
 
 // The law of the kept set, by subset_index.
 struct ExactLaw {
   std::vector<Rational> subsets;
   std::uint64_t runs = 0;
-  std::string refusal;  // why it could not be found; empty: it could
+  std::string refusal;    // why it could not be found; empty: it could
+  bool by_draws = false;  // the reason is what was drawn, and no fault
 };
 
 // Enumerates the first unit of a sampler. Stops with a refusal after `most_runs`.

@@ -86,14 +86,18 @@ StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
   for (const Shape& shape : tiny_shapes(effort.level == Level::quick ? 6 : 7)) {
     if (too_many[shape.k]) continue;
     if (effort.seconds_left && effort.seconds_left() <= 0) {
-      if (!verdict.ran) verdict.why_not = "time ran out";
+      if (!verdict.ran && verdict.why_not.empty()) verdict.why_not = "time ran out";
       break;
     }
     const Result<Enumerated> found = enumerate_shape(family, shape);
     const std::string refusal = found ? found->law.refusal : found.error().message;
     if (!refusal.empty()) {
       // Sizes that the subject refuses, or that have too many outcomes, are passed over.
-      if (verdict.why_not.empty()) verdict.why_not = refusal;
+      if (verdict.why_not.empty()) {
+        verdict.why_not = refusal;
+        // A right subject may draw what cannot be enumerated, so this is no gap in the verdict.
+        verdict.cannot = found && found->law.by_draws;
+      }
       too_many[shape.k] = found.has_value();
       continue;
     }
@@ -108,6 +112,7 @@ StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
   }
   if (!verdict.ran) return verdict;
   verdict.why_not.clear();
+  verdict.cannot = false;
   if (!verdict.broken) {
     verdict.sentence = "exactly " + std::string(claim_of(claimed)) + " over all " +
                        std::to_string(runs) + " outcomes of " +
