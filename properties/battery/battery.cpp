@@ -11,6 +11,7 @@
 #include "kvcheck/properties/battery/battery_results.h"
 #include "kvcheck/properties/battery/campaign.h"
 #include "kvcheck/properties/battery/contradiction.h"
+#include "kvcheck/properties/battery/followers.h"
 #include "kvcheck/properties/laws/law_filter.h"
 
 namespace kv::properties {
@@ -242,6 +243,7 @@ Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options)
       report.laws.insert(report.laws.begin(), *std::move(battery.unasked()));
     }
   }
+  if (options.shrink) find_followers(report, family, options.case_seconds);
   measure_all(report, family, options, begun + 0.95 * seconds_of(options));
   return report;
 }

@@ -57,6 +57,7 @@ struct LawResult {
   std::optional<History> history;  // of the smallest case, or the finding's own
   std::string legal_if;   // the declaration under which this would be legal; empty: none found
   std::string reproduce;  // "sinks.visible/sinks=1,...": what --reproduce takes
+  const Law* follows = nullptr;  // an earlier law whose smallest case breaks this one too
   std::string
       recorded_at{};  // of a recorded run: "run.jsonl, line 19", where the finding is stated
 

@@ -76,6 +76,7 @@ std::string json_of(const LawResult& result) {
     object.add("picture", picture(*result.history, *result.finding));
   }
   if (!result.legal_if.empty()) object.add("legal_if", result.legal_if);
+  if (result.follows != nullptr) object.add("follows", result.follows->id);
   if (!result.reproduce.empty()) object.add("reproduce", result.reproduce);
   if (result.measured) object.add_raw("measured", json_of(*result.measured));
   return object.text();

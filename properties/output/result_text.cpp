@@ -90,13 +90,31 @@ void write_measured(const StatisticalVerdict& measured, std::ostream& out) {
   if (!measured.smallest.empty()) write_field("smallest", measured.smallest, out);
 }
 
-void write_broken(const LawResult& result, const std::string& command, std::ostream& out) {
+// The laws that the case of this one breaks too.
+std::vector<std::string> followers_of(const LawResult& result, const BatteryResult& report) {
+  std::vector<std::string> ids;
+  for (const LawResult& other : report.laws) {
+    if (other.follows == result.law) ids.emplace_back(other.law->id);
+  }
+  return ids;
+}
+
+void write_broken(const LawResult& result,
+                  const BatteryResult& report,
+                  const std::string& command,
+                  std::ostream& out) {
   out << "BROKEN  " << result.law->id << "\n";
   write_field("law", std::string(result.law->sentence), out);
   if (result.finding && result.smallest) write_case(result, out);
   if (result.measured) write_measured(*result.measured, out);
   if (!result.reproduce.empty()) {
     out << "    again     " << repeat_line(result, command) << "\n";
+  }
+  if (const auto followers = followers_of(result, report); !followers.empty()) {
+    write_field("follow",
+                "this case also breaks " + join(followers, ", ") +
+                    "; they may be one fault, and --all shows the smallest case of each",
+                out);
   }
   out << "\n";
 }
@@ -117,6 +135,7 @@ std::vector<std::string> broken_by_the_failure(const BatteryResult& report) {
 }
 
 std::string remark_of(const LawResult& result) {
+  if (result.follows != nullptr) return "by the case of " + std::string(result.follows->id);
   if (result.status == Status::broken) return "see above";
   if (!result.why.empty()) return in_one_line(result.why);
   if (result.measured) return result.measured->sentence;
@@ -236,8 +255,9 @@ void write_text(const BatteryResult& report,
   const std::vector<std::string> failed = broken_by_the_failure(report);
   for (const LawResult& result : report.laws) {
     if (result.status != Status::broken) continue;
-    if (std::ranges::find(failed, result.law->id) == failed.end()) {
-      write_broken(result, command, out);
+    const bool is_shown = result.follows == nullptr || listing == Listing::every_law;
+    if (is_shown && std::ranges::find(failed, result.law->id) == failed.end()) {
+      write_broken(result, report, command, out);
     }
   }
   if (!failed.empty()) {
