@@ -148,7 +148,11 @@ const std::vector<Altered>& altered_residents() {
        "expected: a stored row holds one of the tokens of its branch, 0-9; seen: slot 1 holds 7v2"},
       {"rows.fed", streaming, [](History& h) { give(facts(h, 4), row(-1), 1); },
        "expected: a row that attention sees holds one of the tokens of its branch, 0-9; seen: slot "
-       "5 holds ?"},
+       "5 holds no token"},
+      {"rows.fed", streaming, [](History& h) { facts(h, 4).stored[3] = row(-1); },
+       "expected: a stored row holds one of the tokens of its branch, 0-9; seen: slot 3 holds no "
+       "token; a row that holds no token (-1) may be returned and hidden by the mask, but it is "
+       "not stored: leave out rows that were never written or are free"},
       {"rows.unique", streaming, [](History& h) { facts(h, 4).stored[1] = row(8); },
        "expected: no token is in a stored row twice; seen: 8 is there 2 times, among 0 8 8 9"},
       {"rows.order", streaming,

@@ -3,6 +3,7 @@
 
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
+#include "kvcheck/properties/laws/judging/unwritten.h"
 
 namespace kv::properties {
 namespace {
@@ -47,7 +48,9 @@ MaybeFinding fed(const RowsView& at) {
     const Token token = at.rows[slot].value;
     if (contains(branch, token)) continue;
     return at.finding(at.where() + " holds one of the tokens of its branch, " + text_of(branch),
-                      "slot " + std::to_string(slot) + " holds " + text_of({token}));
+                      "slot " + std::to_string(slot) + " holds " +
+                          (token.position < 0 ? "no token" : text_of({token})) +
+                          (at.stored_rows ? unwritten_hint(at.rows) : ""));
   }
   return {};
 }

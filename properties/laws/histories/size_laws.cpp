@@ -5,6 +5,7 @@
 
 #include "kvcheck/properties/laws/judging/judge.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
+#include "kvcheck/properties/laws/judging/unwritten.h"
 
 namespace kv::properties {
 namespace {
@@ -35,7 +36,8 @@ std::string stored_text(const UnitView& at) {
 MaybeFinding stored(const UnitView& at) {
   const std::uint64_t most = at.contract.most_stored(at.branch().size(), at.step.chunk);
   if (at.facts.stored.size() <= most) return {};
-  return at.finding("at most " + rows_text(most) + " stored" + at.after_text(), stored_text(at));
+  return at.finding("at most " + rows_text(most) + " stored" + at.after_text(),
+                    stored_text(at) + unwritten_hint(at.facts.stored));
 }
 
 // Only after feeds: a truncate may leave fewer rows than the budget, with nothing to fill them.
