@@ -1,6 +1,7 @@
 #include <string>
 #include <string_view>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/store/result_rows.h"
 
@@ -11,32 +12,34 @@ Result<void> insert_about(Database& database,
                           const RunPlace& place,
                           const ClosedLoopResult& result) {
   Statement insert(database,
-                   "INSERT INTO evaluations (run, ordinal, model, architecture, weight_bytes,"
+                   "INSERT INTO evaluations (id, run, ordinal, model, architecture, weight_bytes,"
                    " trained_context, text, checksum, loop, storage, window, streams, tokens,"
-                   " longest, segment, series_width) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                   " longest, segment, series_width)"
+                   " VALUES (nullif(?, 0),?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const std::string checksum = hexadecimal(result.checksum);
   const auto text = [](const std::string& words) { return std::string_view(words); };
-  return insert.run(place.run, place.ordinal, text(result.model), text(result.architecture),
-                    result.weight_bytes, result.context, text(result.text), text(checksum),
-                    std::string_view("closed"), text(result.storage), result.window, result.streams,
-                    result.tokens, result.longest, result.segment, result.series_width);
+  return insert.run(place.id, place.run, place.ordinal, text(result.model),
+                    text(result.architecture), result.weight_bytes, result.context,
+                    text(result.text), text(checksum), std::string_view("closed"),
+                    text(result.storage), result.window, result.streams, result.tokens,
+                    result.longest, result.segment, result.series_width);
 }
 
 Result<void> insert_cell(Database& database,
                          std::int64_t evaluation,
-                         std::int64_t ordinal,
+                         const CellPlace& place,
                          const ClosedLoopCell& result) {
   Statement insert(database,
-                   "INSERT INTO eval_cells (evaluation, ordinal, spec, policy, label, budget, seed,"
-                   " kv_bytes, retained_mass) VALUES (?,?,?,?,?,?,?,?,?)");
+                   "INSERT INTO eval_cells (id, evaluation, ordinal, spec, policy, label, budget,"
+                   " seed, kv_bytes, retained_mass) VALUES (nullif(?, 0),?,?,?,?,?,?,?,?,?)");
   const Spec& spec = result.cell.spec;
   const std::string canonical = spec.canonical();
   const std::string label = spec.label();
   // As text, because an integer of SQLite has a sign and a seed uses all 64 bits.
   const std::string seed = std::to_string(result.cell.seed);
-  return insert.run(evaluation, ordinal, std::string_view(canonical), spec.policy->name,
-                    std::string_view(label), spec.budget, std::string_view(seed), result.kv_bytes,
-                    result.retained_mass);
+  return insert.run(place.id, evaluation, place.ordinal, std::string_view(canonical),
+                    spec.policy->name, std::string_view(label), spec.budget, std::string_view(seed),
+                    result.kv_bytes, result.retained_mass);
 }
 
 Result<void> insert_series(Database& database, std::int64_t cell, const ClosedLoopCell& result) {
@@ -61,24 +64,40 @@ Result<void> insert_recall(Database& database, std::int64_t cell, const ClosedLo
 
 }  // namespace
 
-Result<void> insert_evaluation(Database& database,
-                               const RunPlace& place,
-                               const ClosedLoopResult& result) {
+Result<std::int64_t> insert_evaluation_alone(Database& database,
+                                             const RunPlace& place,
+                                             const ClosedLoopResult& result) {
   if (const auto done = insert_about(database, place, result); !done) return done.error();
   const std::int64_t evaluation = database.last_id();
   if (result.marks.known()) {
     const auto done = insert_marks(database, "eval_marks", evaluation, result.marks);
     if (!done) return done.error();
   }
-  std::int64_t ordinal = 0;
-  for (const ClosedLoopCell& cell : result.cells) {
-    const auto done = insert_cell(database, evaluation, ordinal++, cell);
+  return evaluation;
+}
+
+Result<void> insert_evaluation_cells(Database& database,
+                                     std::int64_t evaluation,
+                                     std::span<const ClosedLoopCell> cells,
+                                     std::span<const CellPlace> places) {
+  KV_CHECK(places.size() == cells.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const auto done = insert_cell(database, evaluation, places[i], cells[i]);
     if (!done) return done.error();
     const std::int64_t id = database.last_id();
-    if (const auto rows = insert_series(database, id, cell); !rows) return rows.error();
-    if (const auto rows = insert_recall(database, id, cell); !rows) return rows.error();
+    if (const auto rows = insert_series(database, id, cells[i]); !rows) return rows.error();
+    if (const auto rows = insert_recall(database, id, cells[i]); !rows) return rows.error();
   }
   return {};
+}
+
+Result<void> insert_evaluation(Database& database,
+                               const RunPlace& place,
+                               const ClosedLoopResult& result) {
+  const auto evaluation = insert_evaluation_alone(database, place, result);
+  if (!evaluation) return evaluation.error();
+  return insert_evaluation_cells(database, *evaluation, result.cells,
+                                 places_in_order(result.cells.size()));
 }
 
 }  // namespace kv::reports

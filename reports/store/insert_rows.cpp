@@ -240,12 +240,16 @@ Result<void> insert_cells(Database& database,
   return {};
 }
 
+std::vector<CellPlace> places_in_order(std::size_t cells) {
+  std::vector<CellPlace> places(cells);
+  for (std::size_t i = 0; i < cells; ++i) places[i].ordinal = static_cast<std::int64_t>(i);
+  return places;
+}
+
 Result<void> insert_trace(Database& database, const RunPlace& place, const ReplayResult& result) {
   const auto trace = insert_trace_alone(database, place, result);
   if (!trace) return trace.error();
-  std::vector<CellPlace> places(result.cells.size());
-  for (std::size_t i = 0; i < places.size(); ++i) places[i].ordinal = static_cast<std::int64_t>(i);
-  return insert_cells(database, *trace, result, places);
+  return insert_cells(database, *trace, result, places_in_order(result.cells.size()));
 }
 
 }  // namespace kv::reports

@@ -1,9 +1,11 @@
 // Writes and reads the rows that hold the results of one trace, evaluation, timing or task file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/marks.h"
@@ -15,18 +17,21 @@
 namespace kv::reports {
 
 // Where results belong: the id of the run, and their index among the run's results of the same
-// kind. The row of a trace may be given its own id.
+// kind. The row may be given its own id; that of a timing is always the next.
 struct RunPlace {
   std::int64_t run = 0;
   std::int64_t ordinal = 0;
   std::int64_t id = 0;  // 0: the next that is free
 };
 
-// The place of a cell in the replay of its trace.
+// The place of a cell on its trace, text or task file.
 struct CellPlace {
   std::int64_t ordinal = 0;
   std::int64_t id = 0;  // 0: the next that is free
 };
+
+// So many cells in the order of their results.
+std::vector<CellPlace> places_in_order(std::size_t cells);
 
 // Inserts all rows of the result. Must be called inside a transaction.
 Result<void> insert_trace(Database& database, const RunPlace& place, const ReplayResult& result);
@@ -49,11 +54,22 @@ Result<ReplayResult> select_trace(Database& database, std::int64_t trace);
 Result<ReplayResult> select_trace_alone(Database& database, std::int64_t trace);
 Result<CellResult> select_cell(Database& database, std::int64_t cell, const TraceInfo& trace);
 
-// The same for an evaluation.
+// The same for an evaluation, and for its parts.
 Result<void> insert_evaluation(Database& database,
                                const RunPlace& place,
                                const ClosedLoopResult& result);
+Result<std::int64_t> insert_evaluation_alone(Database& database,
+                                             const RunPlace& place,
+                                             const ClosedLoopResult& result);
+Result<void> insert_evaluation_cells(Database& database,
+                                     std::int64_t evaluation,
+                                     std::span<const ClosedLoopCell> cells,
+                                     std::span<const CellPlace> places);
 Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t evaluation);
+Result<ClosedLoopResult> select_evaluation_alone(Database& database, std::int64_t evaluation);
+Result<ClosedLoopCell> select_evaluation_cell(Database& database,
+                                              std::int64_t id,
+                                              const ClosedLoopResult& of);
 
 // The marks of a trace or an evaluation, in the table of that name, whose key is the column `key`.
 // No row stands for marks that are not known.
@@ -70,8 +86,17 @@ Result<Marks> select_marks(Database& database,
 Result<void> insert_timing(Database& database, const RunPlace& place, const TimingResult& result);
 Result<TimingResult> select_timing(Database& database, std::int64_t timing);
 
-// The same for the answers to a task file.
+// The same for the answers to a task file, and for its parts.
 Result<void> insert_task(Database& database, const RunPlace& place, const TaskResult& result);
+Result<std::int64_t> insert_task_alone(Database& database,
+                                       const RunPlace& place,
+                                       const TaskResult& result);
+Result<void> insert_task_cells(Database& database,
+                               std::int64_t task,
+                               std::span<const TaskCell> cells,
+                               std::span<const CellPlace> places);
 Result<TaskResult> select_task(Database& database, std::int64_t task);
+Result<TaskResult> select_task_alone(Database& database, std::int64_t task);
+Result<TaskCell> select_task_cell(Database& database, std::int64_t id, const TaskResult& of);
 
 }  // namespace kv::reports

@@ -101,12 +101,28 @@ Result<ClosedLoopCell> select_cell(Database& database,
 
 }  // namespace
 
-Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t evaluation) {
+Result<ClosedLoopResult> select_evaluation_alone(Database& database, std::int64_t evaluation) {
   auto result = select_about(database, evaluation);
   if (!result) return result;
   const auto marks = select_marks(database, "eval_marks", "evaluation", evaluation);
   if (!marks) return marks.error();
   result->marks = *marks;
+  return result;
+}
+
+Result<ClosedLoopCell> select_evaluation_cell(Database& database,
+                                              std::int64_t id,
+                                              const ClosedLoopResult& of) {
+  Statement row(database,
+                "SELECT id, spec, seed, kv_bytes, retained_mass FROM eval_cells WHERE id = ?");
+  row.bind_all(id);
+  if (const auto there = row.next(); !there) return there.error();
+  return select_cell(database, row, of);
+}
+
+Result<ClosedLoopResult> select_evaluation(Database& database, std::int64_t evaluation) {
+  auto result = select_evaluation_alone(database, evaluation);
+  if (!result) return result;
   Statement rows(
       database,
       "SELECT id, spec, seed, kv_bytes, retained_mass FROM eval_cells WHERE evaluation = ?"

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/schema_tables.h"
 #include "kvcheck/reports/store/select_detail.h"
@@ -90,17 +91,17 @@ Result<void> insert_answers(Database& database, std::int64_t cell, const TaskCel
 
 Result<void> insert_cell(Database& database,
                          std::int64_t task,
-                         std::int64_t ordinal,
+                         const CellPlace& place,
                          const TaskCell& result) {
   Statement insert(database,
-                   "INSERT INTO task_cells (task, ordinal, spec, policy, label, budget, seed,"
-                   " kv_bytes) VALUES (?,?,?,?,?,?,?,?)");
+                   "INSERT INTO task_cells (id, task, ordinal, spec, policy, label, budget, seed,"
+                   " kv_bytes) VALUES (nullif(?, 0),?,?,?,?,?,?,?,?)");
   const Spec& spec = result.cell.spec;
   const std::string canonical = spec.canonical();
   const std::string label = spec.label();
   const std::string seed = std::to_string(result.cell.seed);
-  return insert.run(task, ordinal, text(canonical), spec.policy->name, text(label), spec.budget,
-                    text(seed), result.kv_bytes);
+  return insert.run(place.id, task, place.ordinal, text(canonical), spec.policy->name, text(label),
+                    spec.budget, text(seed), result.kv_bytes);
 }
 
 Result<TaskResult> select_about(Database& database, std::int64_t task) {
@@ -173,7 +174,7 @@ bool fit(const TaskResult& result, const TaskCell& cell) {
   return true;
 }
 
-Result<TaskCell> select_task_cell(Database& database, const Statement& row) {
+Result<TaskCell> task_cell_at(Database& database, const Statement& row, const TaskResult& of) {
   Doubts doubts(database.path());
   const auto spec = parse_spec(row.text(1));
   doubts.require(spec.has_value(), "task_cells.spec");
@@ -184,36 +185,67 @@ Result<TaskCell> select_task_cell(Database& database, const Statement& row) {
   cell.cell.spec = *spec;
   const auto read = select_answers(database, row.integer(0), cell);
   if (!read) return read.error();
+  doubts.require(fit(of, cell), "task_answers.rank");
+  if (doubts.any()) return doubts.error();
   return cell;
 }
 
 }  // namespace
 
-Result<void> insert_task(Database& database, const RunPlace& place, const TaskResult& result) {
+Result<std::int64_t> insert_task_alone(Database& database,
+                                       const RunPlace& place,
+                                       const TaskResult& result) {
   Statement about(database,
-                  "INSERT INTO tasks (run, ordinal, model, architecture, weight_bytes,"
-                  " trained_context, file, checksum, storage) VALUES (?,?,?,?,?,?,?,?,?)");
+                  "INSERT INTO tasks (id, run, ordinal, model, architecture, weight_bytes,"
+                  " trained_context, file, checksum, storage)"
+                  " VALUES (nullif(?, 0),?,?,?,?,?,?,?,?,?)");
   const std::string checksum = hexadecimal(result.checksum);
-  const auto done = about.run(place.run, place.ordinal, text(result.model),
+  const auto done = about.run(place.id, place.run, place.ordinal, text(result.model),
                               text(result.architecture), result.weight_bytes, result.context,
                               text(result.file), text(checksum), text(result.storage));
   if (!done) return done.error();
   const std::int64_t task = database.last_id();
   if (const auto items = insert_items(database, task, result); !items) return items.error();
-  std::int64_t ordinal = 0;
-  for (const TaskCell& cell : result.cells) {
-    if (const auto added = insert_cell(database, task, ordinal++, cell); !added)
-      return added.error();
-    const auto answers = insert_answers(database, database.last_id(), cell);
+  return task;
+}
+
+Result<void> insert_task_cells(Database& database,
+                               std::int64_t task,
+                               std::span<const TaskCell> cells,
+                               std::span<const CellPlace> places) {
+  KV_CHECK(places.size() == cells.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const auto added = insert_cell(database, task, places[i], cells[i]);
+    if (!added) return added.error();
+    const auto answers = insert_answers(database, database.last_id(), cells[i]);
     if (!answers) return answers.error();
   }
   return {};
 }
 
-Result<TaskResult> select_task(Database& database, std::int64_t task) {
+Result<void> insert_task(Database& database, const RunPlace& place, const TaskResult& result) {
+  const auto task = insert_task_alone(database, place, result);
+  if (!task) return task.error();
+  return insert_task_cells(database, *task, result.cells, places_in_order(result.cells.size()));
+}
+
+Result<TaskResult> select_task_alone(Database& database, std::int64_t task) {
   auto result = select_about(database, task);
   if (!result) return result;
   if (const auto items = select_items(database, task, *result); !items) return items.error();
+  return result;
+}
+
+Result<TaskCell> select_task_cell(Database& database, std::int64_t id, const TaskResult& of) {
+  Statement row(database, "SELECT id, spec, seed, kv_bytes FROM task_cells WHERE id = ?");
+  row.bind_all(id);
+  if (const auto there = row.next(); !there) return there.error();
+  return task_cell_at(database, row, of);
+}
+
+Result<TaskResult> select_task(Database& database, std::int64_t task) {
+  auto result = select_task_alone(database, task);
+  if (!result) return result;
   Statement rows(database,
                  "SELECT id, spec, seed, kv_bytes FROM task_cells WHERE task = ? ORDER BY ordinal");
   rows.bind_all(task);
@@ -221,11 +253,8 @@ Result<TaskResult> select_task(Database& database, std::int64_t task) {
     const auto there = rows.next();
     if (!there) return there.error();
     if (!*there) return result;
-    auto cell = select_task_cell(database, rows);
+    auto cell = task_cell_at(database, rows, *result);
     if (!cell) return cell.error();
-    Doubts doubts(database.path());
-    doubts.require(fit(*result, *cell), "task_answers.rank");
-    if (doubts.any()) return doubts.error();
     result->cells.push_back(*std::move(cell));
   }
 }
