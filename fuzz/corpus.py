@@ -585,6 +585,7 @@ def command_lines():
 
 def plans():
     replay = {"traces": ["a.safetensors", "synthetic:zipf:tokens=64"], "policies": ["h2o", "@snapkv"]}
+    texts = {"model": "m", "texts": ["a.txt"], "policies": ["dense", "h2o"]}
     write_all("sweep_plan", {
         "least": json.dumps({"replay": replay}),
         "most": json.dumps({"detail": "series", "replay": dict(
@@ -595,6 +596,15 @@ def plans():
         "twice": json.dumps({"replay": dict(replay, budgets=[16, 16])}),
         "no-traces": json.dumps({"replay": {"traces": [], "policies": ["h2o"]}}),
         "types": json.dumps({"replay": {"traces": "a", "policies": [1]}, "detail": 3}),
+        "eval": json.dumps({"eval": texts}),
+        "eval-most": json.dumps({"detail": "series", "eval": dict(
+            texts, budgets=[16], seeds=3, chunk=8, prompt=32, question=4, weights="int8", storage="int4",
+            keys="raw", tokenizer="t.json", ids=True, tokens=64, split="\n", each=True, mark=True,
+            windows=[0, 256], segment=64, **{"no-begin": True, "open-loop": True})}),
+        "tasks": json.dumps({"tasks": {"model": "m", "files": ["a.jsonl"], "policies": ["h2o"],
+                                       "answer-tokens": 4, "no-begin": True}}),
+        "two-sections": json.dumps({"eval": texts, "replay": replay}),
+        "eval-heads": json.dumps({"eval": texts, "detail": "heads"}),
         "cut": json.dumps({"replay": replay})[:-3], "list": "[]", "deep": "[" * 64})
     item = {"id": "a", "context": "The hat is red.", "answers": ["red"]}
     most = dict(item, group="g", question=" What is the hat?", answers=["red", "the red"],
@@ -613,7 +623,9 @@ def plans():
 words = {
     "task_items": "id group context question answers choices stop about the a an \\n \\u00c9",
     "sweep_plan": "replay detail traces policies budgets seeds chunk prompt question kv-heads top-k "
-                  "oracle oracle-tokens strict summary heads series true false null",
+                  "oracle oracle-tokens strict summary heads series true false null eval tasks model texts files "
+                  "windows segment open-loop weights tokenizer ids no-begin storage keys tokens split each "
+                  "mark answer-tokens",
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "
             "chunkkv rkv a2sf criticalkv q-filters paged-eviction ladder pages separators "
             "token-classes scissorhands key-norm keydiff "

@@ -8,6 +8,7 @@
 #include "kvcheck/cli/evaluate/eval_plan.h"
 #include "kvcheck/cli/evaluate/eval_run.h"
 #include "kvcheck/cli/model/kept_work.h"
+#include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/cli/replay/replay_plan.h"
@@ -141,7 +142,8 @@ Result<std::vector<ClosedLoopResult>> evaluated(const EvalPlan& plan,
   auto results = run_eval(plan, progress, parts);
   if (!results || !plan.open_loop) return results;
   progress(1, "open loop");
-  if (auto added = add_open_loop(plan, *results, parts); !added) return added.error();
+  const auto continues = [] { return !interrupted(); };
+  if (auto added = add_open_loop(plan, *results, continues, parts); !added) return added.error();
   return results;
 }
 

@@ -3,12 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "kvcheck/cli/evaluate/evaluate_parts.h"
-#include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/resume/resumable_run.h"
 #include "kvcheck/model/run/record.h"
 #include "kvcheck/reports/numbers/summary.h"
@@ -30,32 +31,37 @@ struct RemovedFile {
 };
 
 // A temporary trace file, removed as soon as it is open. Its mapped bytes are still readable.
-Result<Trace> dense_trace(const EvalPlan& plan, std::span<const model::TokenId> stream) {
+Result<Trace> dense_trace(const EvalPlan& plan,
+                          std::span<const model::TokenId> stream,
+                          const std::function<bool()>& continues) {
+  static std::atomic<std::uint64_t> number = 0;  // threads of a sweep record at the same time
   std::error_code failed;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
   if (failed) return io_error("there is no folder for temporary files: " + failed.message());
-  const RemovedFile file(
-      (folder / ("kvcheck-open-loop-" + std::to_string(::getpid()) + ".safetensors")).string());
+  const RemovedFile file((folder / ("kvcheck-open-loop-" + std::to_string(::getpid()) + "-" +
+                                    std::to_string(number++) + ".safetensors"))
+                             .string());
   model::RecordOptions options;
   options.number = Number::f32;
   options.marks = plan.options.marks;
-  const auto report = [](double) { return !interrupted(); };
-  const auto done =
-      model::record(plan.opened.model, *plan.opened.tokenizer, stream, options, file.path, report);
+  const auto report = [&](double) { return continues(); };
+  const auto done = model::record(plan.opened->model, *plan.opened->tokenizer, stream, options,
+                                  file.path, report);
   if (!done) return done.error();
   return open_trace(file.path);
 }
 
 // The mean retained mass of each cell over the heads.
 Result<std::vector<double>> masses_of(const EvalPlan& plan,
-                                      std::span<const model::TokenId> stream) {
-  const Result<Trace> trace = dense_trace(plan, stream);
+                                      std::span<const model::TokenId> stream,
+                                      const std::function<bool()>& continues) {
+  const Result<Trace> trace = dense_trace(plan, stream, continues);
   if (!trace) return trace.error();
   ReplayOptions options;
   options.threads = plan.threads;
   options.series_points = 1;
   options.residency_entries = 0;
-  options.progress = [](double) { return !interrupted(); };
+  options.progress = [&](double) { return continues(); };
   const Result<ReplayResult> replayed = replay(*trace, plan.cells, options);
   if (!replayed) return replayed.error();
   std::vector<double> masses;
@@ -67,6 +73,7 @@ Result<std::vector<double>> masses_of(const EvalPlan& plan,
 
 Result<void> replay_text(const EvalPlan& plan,
                          const EvalText& text,
+                         const std::function<bool()>& continues,
                          PartStore& parts,
                          ClosedLoopResult& result) {
   std::vector<double> mass(plan.cells.size(), 0);
@@ -74,7 +81,7 @@ Result<void> replay_text(const EvalPlan& plan,
     const std::string key = "stream " + std::to_string(stream);
     std::optional<std::vector<double>> masses = kept_masses(parts, key, plan.cells.size());
     if (!masses) {
-      Result<std::vector<double>> computed = masses_of(plan, text.streams[stream]);
+      Result<std::vector<double>> computed = masses_of(plan, text.streams[stream], continues);
       if (!computed) return computed.error();
       masses = *std::move(computed);
       parts.keep({{key, bytes_of(*masses)}});
@@ -91,14 +98,17 @@ Result<void> replay_text(const EvalPlan& plan,
 
 Result<void> add_open_loop(const EvalPlan& plan,
                            std::vector<ClosedLoopResult>& results,
+                           const std::function<bool()>& continues,
                            PartStore* parts) {
-  const std::size_t context = plan.opened.model.config.context;
+  const std::size_t context = plan.opened->model.config.context;
   bool any = false;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].longest > context) continue;
     any = true;
     PartsUnder of_text(parts, "open loop " + std::to_string(i));
-    if (auto done = replay_text(plan, plan.texts[i], of_text, results[i]); !done) return done;
+    if (auto done = replay_text(plan, plan.texts[i], continues, of_text, results[i]); !done) {
+      return done;
+    }
   }
   if (any) return {};
   return usage_error("--open-loop replays dense runs, and every text is longer than the " +

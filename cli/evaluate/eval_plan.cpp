@@ -73,7 +73,7 @@ Result<void> plan_texts(const Arguments& arguments, EvalPlan& plan) {
   if (!text) return text.error();
   plan.about.text = arguments.value("text");
   plan.about.checksum = XXH3_64bits(text->data(), text->size());
-  Result<model::TextOptions> options = text_options(arguments, plan.opened);
+  Result<model::TextOptions> options = text_options(arguments, *plan.opened);
   if (!options) return options.error();
   auto windows = arguments.counts("windows", 0, max_tokens);
   if (!windows) return windows.error();
@@ -81,7 +81,7 @@ Result<void> plan_texts(const Arguments& arguments, EvalPlan& plan) {
   for (const std::uint64_t window : *windows) {
     if (window == 1) return usage_error("--windows has 1; expected 0 (not cut) or 2 and more");
     options->window = window;
-    auto made = text_in(arguments, *text, *options, *plan.opened.tokenizer);
+    auto made = text_in(arguments, *text, *options, *plan.opened->tokenizer);
     if (!made) return made.error();
     plan.texts.push_back(*std::move(made));
   }
@@ -93,14 +93,16 @@ Result<void> plan_texts(const Arguments& arguments, EvalPlan& plan) {
 }
 
 Result<void> plan_model(const Arguments& arguments, EvalPlan& plan) {
-  Result<OpenedModel> opened = opened_model(arguments);
-  if (!opened) return opened.error();
-  plan.opened = *std::move(opened);
-  plan.options.token_classes = token_classes_for(plan.opened, plan.cells);
-  const model::ModelConfig& config = plan.opened.model.config;
-  plan.about.model = plan.opened.path;
+  if (plan.opened == nullptr) {
+    Result<OpenedModel> opened = opened_model(arguments);
+    if (!opened) return opened.error();
+    plan.opened = std::make_shared<const OpenedModel>(*std::move(opened));
+  }
+  plan.options.token_classes = token_classes_for(*plan.opened, plan.cells);
+  const model::ModelConfig& config = plan.opened->model.config;
+  plan.about.model = plan.opened->path;
   plan.about.architecture = architecture_text(arguments, config);
-  plan.about.weight_bytes = plan.opened.model.weight_bytes();
+  plan.about.weight_bytes = plan.opened->model.weight_bytes();
   plan.about.context = config.context;
   plan.about.storage = storage_text(arguments, plan.options);
   return {};
@@ -118,6 +120,21 @@ Result<void> plan_steps(const Arguments& arguments, EvalPlan& plan) {
   }
   return {};
 }
+
+Result<void> check_lengths(const EvalPlan& plan) {
+  for (const EvalText& text : plan.texts) {
+    const std::size_t longest = longest_of(text);
+    for (const Cell& cell : plan.cells) {
+      if (cell.spec.sinks == 0 || cell.spec.sinks < longest) continue;
+      return usage_error(cell.spec.label() + ": the text is " + std::to_string(longest) +
+                         " tokens long; expected more than the " + std::to_string(cell.spec.sinks) +
+                         " sinks");
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 std::size_t longest_of(const EvalText& text) {
   std::size_t longest = 0;
@@ -142,21 +159,6 @@ Result<void> size_cells(EvalPlan& plan) {
   return {};
 }
 
-Result<void> check_lengths(const EvalPlan& plan) {
-  for (const EvalText& text : plan.texts) {
-    const std::size_t longest = longest_of(text);
-    for (const Cell& cell : plan.cells) {
-      if (cell.spec.sinks == 0 || cell.spec.sinks < longest) continue;
-      return usage_error(cell.spec.label() + ": the text is " + std::to_string(longest) +
-                         " tokens long; expected more than the " + std::to_string(cell.spec.sinks) +
-                         " sinks");
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
 std::uint64_t checksum_of_tokens(const EvalPlan& plan) {
   std::uint64_t sum = 0;
   for (const EvalText& text : plan.texts) {
@@ -176,12 +178,16 @@ std::uint64_t checksum_of_tokens(const EvalPlan& plan) {
   return XXH3_64bits_withSeed(classes.data(), classes.size() * sizeof(TokenClass), sum);
 }
 
-Result<EvalPlan> plan_eval(const Arguments& arguments) {
+Result<EvalPlan> plan_eval(const Arguments& arguments, EvalGiven given) {
   if (const auto none = arguments.expect_operands("operand", 0, 0); !none) return none.error();
   EvalPlan plan;
-  Result<std::vector<Cell>> cells = model_cells(arguments, {"dense"});
-  if (!cells) return cells.error();
-  plan.cells = *std::move(cells);
+  plan.opened = std::move(given.opened);
+  plan.cells = std::move(given.cells);
+  if (plan.cells.empty()) {
+    Result<std::vector<Cell>> cells = model_cells(arguments, {"dense"});
+    if (!cells) return cells.error();
+    plan.cells = *std::move(cells);
+  }
   const Result<model::DecoderOptions> options = decoder_options(arguments);
   if (!options) return options.error();
   plan.options = *options;
@@ -214,7 +220,7 @@ Result<EvalPlan> plan_eval(const Arguments& arguments) {
   }
   const std::size_t running =
       std::min<std::size_t>(plan.threads, plan.cells.size() * plan.texts.size());
-  const auto needs = decoder_needs(plan.opened.model, plan.cells, longest, running);
+  const auto needs = decoder_needs(plan.opened->model, plan.cells, longest, running);
   if (auto fits = check_memory(arguments, needs); !fits) return fits.error();
   return plan;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct EvalText {
 };
 
 struct EvalPlan {
-  OpenedModel opened;
+  std::shared_ptr<const OpenedModel> opened;
   std::vector<Cell> cells;
   std::vector<EvalText> texts;
   ClosedLoopResult about;  // the fields that all results have in common
@@ -40,8 +41,20 @@ struct EvalPlan {
 // decides.
 std::uint64_t checksum_of_tokens(const EvalPlan& plan);
 
+// What a plan of several texts has already.
+struct EvalGiven {
+  std::shared_ptr<const OpenedModel> opened{};  // null: --model is opened
+  std::vector<Cell> cells{};                    // empty: those of --policy, --budget and --seed
+};
+
 // Reports every error in arguments and files before the model runs. Requires arguments that were
 // parsed with the table of `eval`.
-Result<EvalPlan> plan_eval(const Arguments& arguments);
+Result<EvalPlan> plan_eval(const Arguments& arguments, EvalGiven given = {});
+
+// Gives every cell the sizes that it has on the texts of the plan. Errors: it has none.
+Result<void> size_cells(EvalPlan& plan);
+
+// Tokens of the longest stream.
+std::size_t longest_of(const EvalText& text);
 
 }  // namespace kv::cli

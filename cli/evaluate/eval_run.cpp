@@ -77,7 +77,8 @@ class EvalRun {
     options.team = teams_[running.worker()];
     const Spec& spec = job.cell->spec;
     const auto report = [&](double share) { return reported(job, share, running); };
-    const auto done = model::evaluate(plan_.opened.model, spec, job.text->streams, options, report);
+    const auto done =
+        model::evaluate(plan_.opened->model, spec, job.text->streams, options, report);
     if (!done) return Error{done.error().kind, spec.label() + ": " + done.error().message};
     job.result =
         model::closed_loop_cell(*job.cell, *done, job.text->questions, plan_.about.series_width);

@@ -4,34 +4,47 @@
 #include <numeric>
 #include <utility>
 
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/text.h"
+
 namespace kv::cli {
-namespace {
 
-constexpr std::size_t most_cells = 16;
-
-}  // namespace
-
-double cost_of(const TraceInfo& trace, std::size_t cells) {
-  const auto tokens = static_cast<double>(trace.tokens);
-  const auto heads = static_cast<double>(trace.layers.size() * trace.query_heads);
-  return heads * tokens * tokens * static_cast<double>(1 + cells);
+std::vector<Cell> cells_of(const SweepPlan& plan, const SweepBlock& block) {
+  std::vector<Cell> cells;
+  for (const std::size_t cell : block.cells) cells.push_back(plan.cells[cell]);
+  return cells;
 }
 
 std::vector<SweepBlock> make_blocks(const SweepPlan& plan) {
   std::vector<SweepBlock> blocks;
-  for (std::size_t trace = 0; trace < plan.traces.size(); ++trace) {
-    const std::vector<std::size_t>& cells = plan.traces[trace].cells;
+  const std::size_t most_cells = plan.work->most_cells();
+  const auto sources = plan.work->sources();
+  for (std::size_t source = 0; source < sources.size(); ++source) {
+    const std::vector<std::size_t>& cells = sources[source].cells;
     const std::size_t count = (cells.size() + most_cells - 1) / most_cells;
     for (std::size_t i = 0; i < count; ++i) {
       const auto at = [&](std::size_t part) {
         return cells.begin() + static_cast<std::ptrdiff_t>(cells.size() * part / count);
       };
-      SweepBlock block{.trace = trace, .cells = {at(i), at(i + 1)}, .cost = 0};
-      block.cost = cost_of(plan.traces[trace].info, block.cells.size());
+      SweepBlock block{.source = source, .cells = {at(i), at(i + 1)}, .cost = 0};
+      block.cost = plan.work->cost(source, cells_of(plan, block));
       blocks.push_back(std::move(block));
     }
   }
   return blocks;
+}
+
+Result<Shard> shard_of(const std::string& word) {
+  constexpr std::uint64_t most = 100000;
+  const Error wrong = usage_error("--shard is '" + printable_line(word) +
+                                  "'; expected I/N, two counts with I from 1 to N, as in 1/4");
+  const auto parts = split(word, '/');
+  if (parts.size() != 2) return wrong;
+  const auto count = parse_count(parts[1], "--shard", 1, most);
+  if (!count) return wrong;
+  const auto number = parse_count(parts[0], "--shard", 1, *count);
+  if (!number) return wrong;
+  return Shard{.number = *number, .count = *count};
 }
 
 std::vector<SweepBlock> blocks_of(const Shard& shard, std::vector<SweepBlock> blocks) {
@@ -59,8 +72,8 @@ std::vector<SweepBlock> blocks_without(
     const std::function<bool(const reports::SweepPlace& place)>& held) {
   for (SweepBlock& block : blocks) {
     std::erase_if(block.cells,
-                  [&](std::size_t cell) { return held({.trace = block.trace, .cell = cell}); });
-    block.cost = cost_of(plan.traces[block.trace].info, block.cells.size());
+                  [&](std::size_t cell) { return held({.source = block.source, .cell = cell}); });
+    block.cost = plan.work->cost(block.source, cells_of(plan, block));
   }
   std::erase_if(blocks, [](const SweepBlock& block) { return block.cells.empty(); });
   return blocks;

@@ -1,35 +1,39 @@
-// Blocks: cells of one trace that are replayed together, so that each row of attention is read once
-// for all of them. Blocks are what threads, shards and machines divide.
+// Blocks: cells of one source that are run together. They are what threads, shards and machines
+// divide.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "kvcheck/cli/sweep/sweep_plan.h"
+#include "kvcheck/base/error.h"
+#include "kvcheck/cli/sweep/plan/sweep_plan.h"
 
 namespace kv::cli {
 
 struct SweepBlock {
-  std::size_t trace = 0;           // its index in the plan
+  std::size_t source = 0;          // its index in the plan
   std::vector<std::size_t> cells;  // indices into SweepPlan::cells, increasing
-  double cost = 0;                 // of its replay, in a unit that depends on the machine
+  double cost = 0;                 // in a unit that depends on the machine
 };
 
-// The cost of a replay of so many cells: it is proportional to the pairs of queries and keys of all
-// heads, and a cell costs about as much as the dense rows do.
-double cost_of(const TraceInfo& trace, std::size_t cells);
-
-// The cells of every trace in blocks of up to 16. They depend on the plan alone. A block of many
-// cells reads its trace less often; one of few is sooner finished, and easier to deal.
+// The cells of every source in blocks of up to PlannedWork::most_cells(). They depend on the plan
+// alone.
 std::vector<SweepBlock> make_blocks(const SweepPlan& plan);
+
+// The cells of the block.
+std::vector<Cell> cells_of(const SweepPlan& plan, const SweepBlock& block);
 
 // One of n shards.
 struct Shard {
   std::size_t number = 1;  // from 1
   std::size_t count = 1;
 };
+
+// The shard that a word such as 1/4 means. Error: it means none.
+Result<Shard> shard_of(const std::string& word);
 
 // The blocks of the shard, in order. Each block is given, the most costly first, to the shard with
 // the least cost so far; so every block is in one shard, and all shards cost about the same.

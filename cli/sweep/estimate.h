@@ -18,11 +18,10 @@ std::vector<MemoryNeed> sweep_needs(const SweepPlan& plan,
                                     std::size_t threads);
 
 // The bytes that the blocks add to the results file, within about a tenth for summaries and a
-// quarter with heads or series.
+// quarter otherwise.
 std::uint64_t sweep_bytes(const SweepPlan& plan, std::span<const SweepBlock> blocks);
 
-// Seconds that the blocks take on so many idle cores: measures some
-// cells of the plan on a short synthetic stream, which takes about a tenth of a second.
+// Seconds that the blocks take on so many idle cores, from a run of about a tenth of a second.
 Result<double> sweep_seconds(const SweepPlan& plan,
                              std::span<const SweepBlock> blocks,
                              std::size_t threads);

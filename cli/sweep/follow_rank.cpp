@@ -41,8 +41,7 @@ class Follower {
 
   void run(const SweepPlan& plan, const SweepBlock& block, std::size_t threads) {
     SentParts parts;
-    ReplayOptions options = block_options(plan, static_cast<unsigned>(threads));
-    options.parts = &parts;
+    WorkOptions options{.threads = static_cast<unsigned>(threads), .parts = &parts};
     options.progress = [&](double /*share*/) { return continues(); };
     const auto result = try_block(plan, block, options);
     if (ended_) return;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kvcheck/cli/ranks/ranks.h"
-#include "kvcheck/cli/sweep/sweep_plan.h"
+#include "kvcheck/cli/sweep/plan/sweep_plan.h"
 
 namespace kv::cli {
 

@@ -155,20 +155,20 @@ Result<void> LedSweep::finish(std::size_t rank, std::span<const std::byte> parts
   // It need not wait until the results are on the disk.
   deal_to(rank);
   ReceivedParts received(parts);
-  ReplayOptions options = block_options(plan_, 1);
-  options.parts = &received;
-  const auto result = try_block(plan_, blocks_[block], options);
+  const auto result = try_block(plan_, blocks_[block], {.parts = &received});
   if (!result) return result.error();
   return store(rank, block, *result);
 }
 
-Result<void> LedSweep::store(std::size_t rank, std::size_t block, const ReplayResult& result) {
+Result<void> LedSweep::store(std::size_t rank,
+                             std::size_t block,
+                             const reports::SweepResult& result) {
   {
     const std::lock_guard lock(mutex_);
     if (auto done = hooks_.done(blocks_[block], result); !done) return done;
     cells_[rank] += blocks_[block].cells.size();
   }
-  progress_.update(block, 1, result.trace.name);
+  progress_.update(block, 1, plan_.work->sources()[blocks_[block].source].name);
   deal_.finish(block);
   return {};
 }
@@ -180,8 +180,8 @@ Result<void> LedSweep::compute(std::size_t threads) {
       wait_a_little();  // another rank may give one back
       continue;
     }
-    const std::string& name = plan_.traces[blocks_[*block].trace].info.name;
-    ReplayOptions options = block_options(plan_, static_cast<unsigned>(threads));
+    const std::string& name = plan_.work->sources()[blocks_[*block].source].name;
+    WorkOptions options{.threads = static_cast<unsigned>(threads)};
     options.progress = [&](double share) { return progress_.update(*block, share, name); };
     const auto result = try_block(plan_, blocks_[*block], options);
     if (result) {

@@ -85,7 +85,7 @@ class LedSweep {
   Result<void> communicate();
   Result<void> compute(std::size_t threads);
   Result<void> take(const RankMessage& message);
-  Result<void> store(std::size_t rank, std::size_t block, const ReplayResult& result);
+  Result<void> store(std::size_t rank, std::size_t block, const reports::SweepResult& result);
   Result<void> finish(std::size_t rank, std::span<const std::byte> parts);
   void greet(std::size_t rank, std::span<const std::byte> bytes);
   void deal_to(std::size_t rank);

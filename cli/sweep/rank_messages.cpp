@@ -45,7 +45,7 @@ Greeting greeting_of(std::span<const std::byte> bytes) {
 
 std::vector<std::byte> bytes_of(const SweepBlock& block) {
   PackedWriter writer;
-  writer.number(block.trace);
+  writer.number(block.source);
   writer.numbers(block.cells);
   return writer.take();
 }
@@ -53,10 +53,10 @@ std::vector<std::byte> bytes_of(const SweepBlock& block) {
 std::optional<SweepBlock> block_of(std::span<const std::byte> bytes, const SweepPlan& plan) {
   PackedReader reader(bytes);
   SweepBlock block;
-  block.trace = reader.number();
+  block.source = reader.number();
   reader.numbers(block.cells);
   const auto planned = [&](std::size_t cell) { return cell < plan.cells.size(); };
-  if (!reader.whole() || block.trace >= plan.traces.size() || block.cells.empty() ||
+  if (!reader.whole() || block.source >= plan.work->sources().size() || block.cells.empty() ||
       !std::ranges::all_of(block.cells, planned)) {
     return {};
   }

@@ -1,6 +1,6 @@
 // What the ranks of a sweep say to each other. Rank 0 leads: it has the results file, deals the
 // blocks and runs blocks itself. The others follow: each runs one block at a time, and sends the
-// parts of its replay (base/kept_parts.h), from which rank 0 makes the results without computing.
+// parts of its run (base/kept_parts.h), from which rank 0 makes the results without computing.
 #pragma once
 
 #include <cstddef>
@@ -42,13 +42,13 @@ Greeting greeting_of(std::span<const std::byte> bytes);
 std::vector<std::byte> bytes_of(std::string_view sentence);
 std::string sentence_of(std::span<const std::byte> bytes);
 
-// Only the trace and the cells of the block.
+// Only the source and the cells of the block.
 std::vector<std::byte> bytes_of(const SweepBlock& block);
 
 // Nothing if it is no block of the plan.
 std::optional<SweepBlock> block_of(std::span<const std::byte> bytes, const SweepPlan& plan);
 
-// The parts of a replay as the bytes of a message.
+// The parts of a run as the bytes of a message.
 class SentParts final : public PartStore {
  public:
   SentParts();

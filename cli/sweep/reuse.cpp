@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "kvcheck/cli/sweep/run_blocks.h"
+#include "kvcheck/cli/sweep/plan/replay_work.h"
 #include "kvcheck/sim/replay/serves.h"
 
 namespace kv::cli {
@@ -23,11 +23,11 @@ Result<std::size_t> reuse_earlier(const SweepPlan& plan,
                                   std::span<const SweepBlock> blocks,
                                   reports::SweepFile& file) {
   std::size_t reused = 0;
-  if (plan.text.oracle) return reused;
-  const std::size_t points = block_options(plan, 1).series_points;
+  const auto* const replays = dynamic_cast<const ReplayWork*>(plan.work.get());
+  if (replays == nullptr || plan.text.oracle) return reused;
   for (const SweepBlock& block : blocks) {
-    const TraceInfo& trace = plan.traces[block.trace].info;
-    const std::size_t width = (trace.tokens + points - 1) / points;
+    const TraceInfo& trace = replays->info(block.source);
+    const std::size_t width = replays->series_width(block.source);
     for (const std::size_t index : block.cells) {
       const auto spec = resolved_for(trace, plan.cells[index].spec);
       if (!spec) return spec.error();
@@ -39,7 +39,7 @@ Result<std::size_t> reuse_earlier(const SweepPlan& plan,
       result.cells.front().bounds = {};
       keep_detail(plan.text.detail, result.cells.front());
       const std::array<std::size_t, 1> place = {index};
-      if (const auto added = file.add(block.trace, place, result); !added) return added.error();
+      if (const auto added = file.add(block.source, place, result); !added) return added.error();
       ++reused;
     }
   }

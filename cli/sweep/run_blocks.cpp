@@ -4,33 +4,10 @@
 #include <exception>
 #include <mutex>
 #include <new>
-#include <vector>
 
 #include "kvcheck/base/threads/run_tasks.h"
-#include "kvcheck/reports/numbers/summary.h"
 
 namespace kv::cli {
-
-void keep_detail(Detail detail, CellResult& cell) {
-  // Which cells have a residency depends on the other cells of a replay.
-  cell.residency = {};
-  if (detail == Detail::series) return;
-  cell.series = {};
-  cell.kept = {};
-  cell.lifetimes = {};
-  if (detail == Detail::summary) reports::keep_summary(cell);
-}
-
-ReplayOptions block_options(const SweepPlan& plan, unsigned threads) {
-  ReplayOptions options;
-  options.threads = threads;
-  options.top_k = plan.text.top_k;
-  if (plan.text.detail != Detail::series) options.series_points = 1;
-  options.residency_entries = 0;
-  options.oracle = plan.text.oracle;
-  options.oracle_tokens = plan.text.oracle_tokens;
-  return options;
-}
 
 ThreadShare share_threads(std::size_t threads, std::size_t blocks) {
   const std::size_t at_once = std::clamp<std::size_t>(blocks, 1, threads);
@@ -38,27 +15,11 @@ ThreadShare share_threads(std::size_t threads, std::size_t blocks) {
           .each = static_cast<unsigned>(std::max<std::size_t>(1, threads / at_once))};
 }
 
-Result<ReplayResult> replay_block(const SweepPlan& plan,
-                                  const SweepBlock& block,
-                                  const ReplayOptions& options) {
-  const auto trace = plan.sources->open(block.trace);
-  if (!trace) return trace.error();
-  if ((*trace)->info().checksum != plan.traces[block.trace].info.checksum) {
-    return malformed("'" + plan.text.traces[block.trace] + "' changed since the plan was read");
-  }
-  std::vector<Cell> cells;
-  for (const std::size_t cell : block.cells) cells.push_back(plan.cells[cell]);
-  auto result = replay(**trace, cells, options);
-  if (!result) return result;
-  for (CellResult& cell : result->cells) keep_detail(plan.text.detail, cell);
-  return result;
-}
-
-Result<ReplayResult> try_block(const SweepPlan& plan,
-                               const SweepBlock& block,
-                               const ReplayOptions& options) {
+Result<reports::SweepResult> try_block(const SweepPlan& plan,
+                                       const SweepBlock& block,
+                                       const WorkOptions& options) {
   try {
-    return replay_block(plan, block, options);
+    return plan.work->run(block.source, cells_of(plan, block), options);
   } catch (const std::bad_alloc&) {
     return io_error("memory ran out");
   } catch (const std::exception& failure) {
@@ -75,13 +36,13 @@ Result<void> run_blocks(const SweepPlan& plan,
   std::mutex storing;
   const auto run_block = [&](const RunningTask& running) -> Result<void> {
     const SweepBlock& block = blocks[running.index()];
-    const std::string& name = plan.traces[block.trace].info.name;
+    const std::string& name = plan.work->sources()[block.source].name;
     if (progress.stopped() || running.stopped()) return {};
-    ReplayOptions options = block_options(plan, share.each);
+    WorkOptions options{.threads = share.each};
     options.progress = [&](double done) {
       return progress.update(running.index(), done, name) && !running.stopped();
     };
-    const auto result = replay_block(plan, block, options);
+    const auto result = plan.work->run(block.source, cells_of(plan, block), options);
     if (!result) {
       if (progress.stopped() || running.stopped()) return {};
       return result.error();

@@ -40,7 +40,8 @@ constexpr std::array<Option, 7> table = {{
 }};
 
 constexpr std::string_view help =
-    "Runs every cell of a plan on all cores: each trace with each policy, budget and seed.\n"
+    "Runs every cell of a plan on all cores: each trace, text or task file with each policy,\n"
+    "budget and seed.\n"
     "\n"
     "Usage:  kvcheck sweep PLAN -o FILE [OPTIONS]\n"
     "\n"
@@ -49,14 +50,20 @@ constexpr std::string_view help =
     "              \"policies\": [\"h2o\", \"@streaming-llm\"],\n"
     "              \"budgets\": [64, 128],\n"
     "              \"seeds\": 20}}\n"
+    "  {\"eval\": {\"model\": \"model/data\", \"texts\": [\"a.txt\", \"b.txt\"], \"windows\": "
+    "[256],\n"
+    "            \"policies\": [\"dense\", \"h2o\"], \"budgets\": [64], \"open-loop\": true}}\n"
+    "  {\"tasks\": {\"model\": \"model/data\", \"files\": [\"items.jsonl\"],\n"
+    "             \"policies\": [\"dense\", \"@snapkv-prompt\"], \"budgets\": [64]}}\n"
     "\n"
     "A cell is on the disk as soon as it is finished. The same command runs only the cells that\n"
     "the file does not hold, however the run before it ended, and the tables of the complete\n"
     "file are the same for any number of interruptions, threads and shards. A longer plan in the\n"
     "same file begins a run of its own and takes over the cells that are already there.\n"
     "\n"
-    "The file holds a summary of each cell: means over heads, and sizes over units. \"detail\":\n"
-    "\"heads\" keeps each head and unit, and \"series\" also the course over the stream.\n"
+    "The file holds a summary of each cell: of a replay means over heads, and sizes over units.\n"
+    "\"detail\": \"heads\" keeps each head and unit, and \"series\" also the course over the "
+    "stream.\n"
     "\n"
     "mpirun starts several ranks, on one machine or many, which share the work (docs/sweeps.md).\n"
     "\n"
@@ -72,26 +79,13 @@ constexpr std::string_view help =
     "Exit status: 0 all cells of the plan, or of the shard, are in the file; 2 the plan or a file\n"
     "is wrong, in which case no cell was run; 130 interrupted.\n";
 
-Error wrong_shard(const std::string& word) {
-  return usage_error("--shard is '" + printable_line(word) +
-                     "'; expected I/N, two counts with I from 1 to N, as in 1/4");
-}
-
-Result<Shard> shard_of(const Arguments& arguments) {
-  if (!arguments.given("shard")) return Shard();
-  constexpr std::uint64_t most = 100000;
-  const std::string word = arguments.value("shard");
-  const auto parts = split(word, '/');
-  if (parts.size() != 2) return wrong_shard(word);
-  const auto count = parse_count(parts[1], "--shard", 1, most);
-  if (!count) return wrong_shard(word);
-  const auto number = parse_count(parts[0], "--shard", 1, *count);
-  if (!number) return wrong_shard(word);
-  return Shard{.number = *number, .count = *count};
-}
-
 std::string counted(std::size_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+std::string_view source_word(const PlanText& plan) {
+  constexpr std::array<std::string_view, 3> words = {"trace", "text", "task file"};
+  return words[static_cast<std::size_t>(plan.kind)];
 }
 
 std::string clock(double seconds) {
@@ -135,9 +129,11 @@ Result<Request> request_of(const Arguments& arguments,
   const auto threads = arguments.count("threads", 1, 1024);
   if (!threads) return threads.error();
   request.threads = threads->value_or(ranks == nullptr ? machine_threads() : threads_of(*ranks));
-  const auto shard = shard_of(arguments);
-  if (!shard) return shard.error();
-  request.shard = *shard;
+  if (arguments.given("shard")) {
+    const auto shard = shard_of(arguments.value("shard"));
+    if (!shard) return shard.error();
+    request.shard = *shard;
+  }
   auto plan = plan_sweep(arguments.operands()[0], progress);
   if (!plan) return plan.error();
   request.plan = *std::move(plan);
@@ -158,7 +154,9 @@ Result<void> print_estimate(const Request& request, Streams& streams) {
     streams.out << " of " << request.plan.identity.total << ", in shard " << request.shard.number
                 << " of " << request.shard.count;
   } else {
-    streams.out << ", on " << counted(request.plan.traces.size(), "trace");
+    streams.out << ", on "
+                << counted(request.plan.text.sources.size(),
+                           std::string(source_word(request.plan.text)));
   }
   streams.out << "\nTime:    about " << clock(*seconds) << " on "
               << counted(request.threads, "thread")
@@ -169,7 +167,10 @@ Result<void> print_estimate(const Request& request, Streams& streams) {
   return {};
 }
 
-void say_left_out(const SweepPlan& plan, Streams& streams) {
+void say_notes(const SweepPlan& plan, Streams& streams) {
+  for (const std::string& note : plan.notes) {
+    streams.err << "Note: " << printable_line(note) << ".\n";
+  }
   for (const std::string& words : plan.left_out) {
     streams.err << printable_line(words) << ". \"strict\": true makes this an error.\n";
   }
@@ -213,8 +214,8 @@ Result<void> run_request(Request& request, Followers* followers, Streams& stream
   if (!reused) return reused.error();
   pending = blocks_without(std::move(pending), request.plan, held);
   const BlockHooks hooks{.done =
-                             [&](const SweepBlock& block, const ReplayResult& result) {
-                               return file->add(block.trace, block.cells, result);
+                             [&](const SweepBlock& block, const reports::SweepResult& result) {
+                               return file->add(block.source, block.cells, result);
                              },
                          .progress =
                              [&](double share, const std::string& trace) {
@@ -257,7 +258,7 @@ Result<void> run_alone_or_first(const Arguments& arguments, Ranks* ranks, Stream
   });
   reading.clear();
   if (!request) return request.error();
-  if (!request->quiet) say_left_out(request->plan, streams);
+  if (!request->quiet) say_notes(request->plan, streams);
   if (arguments.given("dry-run")) return print_estimate(*request, streams);
   return run_request(*request, followers ? &*followers : nullptr, streams);
 }
@@ -287,7 +288,8 @@ Result<void> run(std::span<const std::string> words, Streams& streams) {
 constinit const Command sweep_command = {
     .name = "sweep",
     .summary =
-        "run every cell of a plan on all cores: each trace with each policy, budget and seed",
+        "run every cell of a plan on all cores: each trace or text with each policy, budget and "
+        "seed",
     .help = help,
     .run = done_unless_error<run>,
     .options = table,

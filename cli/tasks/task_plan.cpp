@@ -43,14 +43,16 @@ Result<void> check_words(const Arguments& arguments) {
 }
 
 Result<void> plan_model(const Arguments& arguments, TaskPlan& plan) {
-  Result<OpenedModel> opened = opened_model(arguments);
-  if (!opened) return opened.error();
-  plan.opened = *std::move(opened);
-  plan.options.token_classes = token_classes_for(plan.opened, plan.cells);
-  plan.about.model = plan.opened.path;
-  plan.about.architecture = architecture_text(arguments, plan.opened.model.config);
-  plan.about.weight_bytes = plan.opened.model.weight_bytes();
-  plan.about.context = plan.opened.model.config.context;
+  if (plan.opened == nullptr) {
+    Result<OpenedModel> opened = opened_model(arguments);
+    if (!opened) return opened.error();
+    plan.opened = std::make_shared<const OpenedModel>(*std::move(opened));
+  }
+  plan.options.token_classes = token_classes_for(*plan.opened, plan.cells);
+  plan.about.model = plan.opened->path;
+  plan.about.architecture = architecture_text(arguments, plan.opened->model.config);
+  plan.about.weight_bytes = plan.opened->model.weight_bytes();
+  plan.about.context = plan.opened->model.config.context;
   plan.about.storage = storage_text(arguments, plan.options);
   return {};
 }
@@ -64,9 +66,9 @@ Result<void> plan_items(const Arguments& arguments, TaskPlan& plan) {
   Result<std::vector<model::TaskItem>> items = model::parse_tasks(*text, path);
   if (!items) return items.error();
   plan.items = *std::move(items);
-  const auto begin = begin_token(arguments, plan.opened);
+  const auto begin = begin_token(arguments, *plan.opened);
   for (const model::TaskItem& item : plan.items) {
-    auto stream = model::stream_of(item, *plan.opened.tokenizer, begin);
+    auto stream = model::stream_of(item, *plan.opened->tokenizer, begin);
     if (!stream) return Error{stream.error().kind, "'" + path + "': " + stream.error().message};
     plan.about.items.push_back({.id = item.id,
                                 .group = item.group,
@@ -98,7 +100,7 @@ Result<void> check_memory_of(const Arguments& arguments, const TaskPlan& plan) {
   }
   const std::size_t running =
       std::min<std::size_t>(plan.threads, plan.cells.size() * plan.items.size());
-  return check_memory(arguments, decoder_needs(plan.opened.model, plan.cells, longest, running));
+  return check_memory(arguments, decoder_needs(plan.opened->model, plan.cells, longest, running));
 }
 
 Result<void> plan_numbers(const Arguments& arguments, TaskPlan& plan) {
@@ -126,8 +128,8 @@ std::size_t longest_of(const TaskPlan& plan) {
 }  // namespace
 
 model::Answering TaskPlan::answering(const Cell& cell) const {
-  model::Answering how{.model = opened.model,
-                       .tokenizer = *opened.tokenizer,
+  model::Answering how{.model = opened->model,
+                       .tokenizer = *opened->tokenizer,
                        .spec = cell.spec,
                        .options = options,
                        .longest_answer = longest_answer};
@@ -153,13 +155,17 @@ std::uint64_t checksum_of_tokens(const TaskPlan& plan) {
   return XXH3_64bits_withSeed(classes.data(), classes.size() * sizeof(TokenClass), sum);
 }
 
-Result<TaskPlan> plan_tasks(const Arguments& arguments) {
+Result<TaskPlan> plan_tasks(const Arguments& arguments, TaskGiven given) {
   if (const auto none = arguments.expect_operands("operand", 0, 0); !none) return none.error();
   if (const auto fine = check_words(arguments); !fine) return fine.error();
   TaskPlan plan;
-  Result<std::vector<Cell>> cells = model_cells(arguments, {"dense"});
-  if (!cells) return cells.error();
-  plan.cells = *std::move(cells);
+  plan.opened = std::move(given.opened);
+  plan.cells = std::move(given.cells);
+  if (plan.cells.empty()) {
+    Result<std::vector<Cell>> cells = model_cells(arguments, {"dense"});
+    if (!cells) return cells.error();
+    plan.cells = *std::move(cells);
+  }
   const Result<model::DecoderOptions> options = decoder_options(arguments);
   if (!options) return options.error();
   plan.options = *options;

@@ -1,6 +1,7 @@
 // The plan of `kvcheck eval --tasks`: its arguments, parsed and checked.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@
 namespace kv::cli {
 
 struct TaskPlan {
-  OpenedModel opened;
+  std::shared_ptr<const OpenedModel> opened;
   std::vector<Cell> cells;
   std::vector<model::TaskItem> items;
   std::vector<model::TaskStream> streams;  // by item
@@ -37,9 +38,15 @@ struct TaskPlan {
 // decides.
 std::uint64_t checksum_of_tokens(const TaskPlan& plan);
 
+// What a plan of several task files has already.
+struct TaskGiven {
+  std::shared_ptr<const OpenedModel> opened{};  // null: --model is opened
+  std::vector<Cell> cells{};                    // empty: those of --policy, --budget and --seed
+};
+
 // Reports every error in arguments and files before the model runs: a spec that has no sizes on an
 // item, and an item that is longer than learned positions, too. Requires arguments that were parsed
 // with the table of `eval` and name a task file.
-Result<TaskPlan> plan_tasks(const Arguments& arguments);
+Result<TaskPlan> plan_tasks(const Arguments& arguments, TaskGiven given = {});
 
 }  // namespace kv::cli

@@ -98,7 +98,7 @@ class TaskItemsRun {
 
   // Errors: a file of the model that changed while it was read.
   Result<TaskResult> joined() {
-    if (Result<void> same = plan_.opened.model.unchanged(); !same) return same.error();
+    if (Result<void> same = plan_.opened->model.unchanged(); !same) return same.error();
     TaskResult result = plan_.about;
     std::size_t at = 0;
     for (const Cell& cell : plan_.cells) {

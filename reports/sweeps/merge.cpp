@@ -5,10 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "kvcheck/base/packed_bytes.h"
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/version.h"
-#include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/results_file.h"
 #include "kvcheck/reports/sweeps/sweep_file.h"
 
@@ -47,27 +45,11 @@ Result<void> check_same(const Input& first, const Input& other) {
   const SweepIdentity& b = other.run.sweep;
   if (a.identity == b.identity) return {};
   const bool same_plan = a.plan == b.plan;
-  return malformed(quoted(other.path) + " holds " +
-                   (same_plan ? "other traces of the plan" : "a sweep of another plan") + " than " +
-                   quoted(first.path) + " (" + printable_line(b.identity) + ", expected " +
-                   printable_line(a.identity) + ")");
-}
-
-// What is stored of a trace besides its cells; the identity of the sweep has its checksum.
-std::vector<std::byte> bytes_of_trace(const ReplayResult& result) {
-  PackedWriter writer;
-  for (const char c : result.trace.name) writer.number(static_cast<unsigned char>(c));
-  writer.number(result.top_k);
-  writer.number(result.series_width);
-  for (const DenseFacts& head : result.dense) {
-    writer.number(head.layer);
-    writer.number(head.head);
-    for (const double value : {head.first_mass, head.sinks_mass, head.recent_mass, head.entropy}) {
-      writer.bits(value);
-    }
-  }
-  for (const float mass : result.map.mass) writer.bits(mass);
-  return writer.take();
+  return malformed(
+      quoted(other.path) + " holds " +
+      (same_plan ? "other traces, texts or models of the plan" : "a sweep of another plan") +
+      " than " + quoted(first.path) + " (" + printable_line(b.identity) + ", expected " +
+      printable_line(a.identity) + ")");
 }
 
 Error differs(const std::string& path, const std::string& output, const std::string& what) {
@@ -76,53 +58,45 @@ Error differs(const std::string& path, const std::string& output, const std::str
                    "decides them");
 }
 
-std::string named(const CellResult& cell, const TraceInfo& trace) {
-  return "the cell '" + cell.cell.spec.canonical() + "' with seed " +
-         std::to_string(cell.cell.seed) + " on '" + trace.name + "'";
-}
-
 class Merge {
  public:
-  Merge(SweepFile& file, std::string output) : file_(file), output_(std::move(output)) {}
+  Merge(SweepFile& file, SweepKind kind, std::string output)
+      : file_(file), kind_(kind), output_(std::move(output)) {}
 
-  // Adds the cells of one trace of an input.
+  // Adds the cells of one source of an input.
   Result<void> add(Input& input, std::span<const HeldCell> cells, Merged& merged) {
-    const std::size_t trace = cells.front().place.trace;
-    auto result = select_trace_alone(input.database, cells.front().trace);
-    if (!result) return result.error();
+    auto fresh = select_source(input.database, kind_, cells.front().source);
+    if (!fresh) return fresh.error();
     std::vector<std::size_t> places;
     for (const HeldCell& held : cells) {
-      auto cell = select_cell(input.database, held.id, result->trace);
-      if (!cell) return cell.error();
+      if (auto read = select_cell_into(input.database, held.id, *fresh); !read) return read;
       if (file_.holds(held.place)) {
-        if (auto same = check_cell(input, held.place, *result, *cell); !same) return same;
+        if (auto same = check_last(input, held.place, *fresh); !same) return same;
+        drop_last_cell(*fresh);
         ++merged.shared;
         continue;
       }
       places.push_back(held.place.cell);
-      result->cells.push_back(*std::move(cell));
     }
     merged.added += places.size();
-    return file_.add(trace, places, *result);
+    return file_.add(cells.front().place.source, places, *fresh);
   }
 
  private:
-  Result<void> check_cell(const Input& input,
-                          const SweepPlace& place,
-                          const ReplayResult& trace,
-                          const CellResult& cell) {
-    const auto own_trace = file_.trace_alone(place);
-    if (!own_trace) return own_trace.error();
-    if (bytes_of_trace(*own_trace) != bytes_of_trace(trace)) {
-      return differs(input.path, output_, "the trace '" + trace.trace.name + "'");
-    }
-    const auto own = file_.cell(place, own_trace->trace);
+  // Whether the last cell of the input's source has the results that the output holds of it.
+  Result<void> check_last(const Input& input, const SweepPlace& place, const SweepResult& source) {
+    const auto own = file_.at(place);
     if (!own) return own.error();
-    if (own->cell == cell.cell && bytes_of_results(*own) == bytes_of_results(cell)) return {};
-    return differs(input.path, output_, named(cell, trace.trace));
+    if (bytes_of_source(*own) != bytes_of_source(source)) {
+      return differs(input.path, output_, source_words(source));
+    }
+    const std::size_t last = cells_in(source) - 1;
+    if (bytes_of_cell(*own, 0) == bytes_of_cell(source, last)) return {};
+    return differs(input.path, output_, cell_words(source, last));
   }
 
   SweepFile& file_;
+  SweepKind kind_;
   std::string output_;
 };
 
@@ -131,15 +105,15 @@ Result<Merged> merge_into(SweepFile& file,
                           const std::string& output,
                           const MergeProgress& progress) {
   Merged merged;
-  Merge merge(file, output);
+  Merge merge(file, inputs.front().run.sweep.kind, output);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto cells = held_cells(inputs[i].database, inputs[i].run);
     if (!cells) return cells.error();
     for (std::size_t first = 0; first < cells->size();) {
       std::size_t last = first;
-      while (last < cells->size() && (*cells)[last].trace == (*cells)[first].trace) ++last;
-      const auto of_trace = std::span(*cells).subspan(first, last - first);
-      if (auto added = merge.add(inputs[i], of_trace, merged); !added) return added.error();
+      while (last < cells->size() && (*cells)[last].source == (*cells)[first].source) ++last;
+      const auto of_source = std::span(*cells).subspan(first, last - first);
+      if (auto added = merge.add(inputs[i], of_source, merged); !added) return added.error();
       first = last;
       const double share = (static_cast<double>(i) +
                             static_cast<double>(first) / static_cast<double>(cells->size())) /

@@ -17,7 +17,7 @@ namespace {
 using PlaceKey = std::pair<std::size_t, std::size_t>;
 
 PlaceKey key_of(const SweepPlace& place) {
-  return {place.trace, place.cell};
+  return {place.source, place.cell};
 }
 
 // What decides the results of a cell, besides the version.
@@ -62,8 +62,26 @@ Result<EarlierCells> earlier_cells(Database& database, std::int64_t run) {
     const std::vector<std::uint64_t> numbers = {rows.count(1), rows.count(2), rows.count(3),
                                                 rows.count(4)};
     const std::string key = key_of(rows.text(0), numbers, rows.text(5), rows.text(6));
-    cells[key] = {.place = {}, .trace = rows.integer(7), .id = rows.integer(8)};
+    cells[key] = {.place = {}, .source = rows.integer(7), .id = rows.integer(8)};
   }
+}
+
+// The largest ids of a source and of a cell of earlier runs; 0 if there are none.
+Result<std::pair<std::int64_t, std::int64_t>> last_ids(Database& database,
+                                                       SweepKind kind,
+                                                       std::int64_t run) {
+  const SweepTables tables = tables_of(kind);
+  const std::string sources(tables.sources);
+  const std::string cells(tables.cells);
+  const std::string of_sources = "SELECT max(id) FROM " + sources + " WHERE run < ?";
+  const auto source = number_of(database, of_sources.c_str(), run);
+  if (!source) return source.error();
+  const std::string of_cells = "SELECT max(" + cells + ".id) FROM " + cells + " JOIN " + sources +
+                               " ON " + sources + ".id = " + cells + "." +
+                               std::string(tables.source) + " WHERE run < ?";
+  const auto cell = number_of(database, of_cells.c_str(), run);
+  if (!cell) return cell.error();
+  return std::pair(*source, *cell);
 }
 
 Result<std::int64_t> begin_run(Database& database, const SweepIdentity& sweep) {
@@ -73,7 +91,7 @@ Result<std::int64_t> begin_run(Database& database, const SweepIdentity& sweep) {
   if (!run) return run;
   Statement insert(database, "INSERT INTO sweeps VALUES (?,?,?,?,?,?)");
   const auto done = insert.run(*run, std::string_view(sweep.identity), std::string_view(sweep.plan),
-                               sweep.traces, sweep.cells, sweep.total);
+                               sweep.sources, sweep.cells, sweep.total);
   if (!done) return done.error();
   if (const auto stored = transaction.commit(); !stored) return stored.error();
   return run;
@@ -101,10 +119,10 @@ struct SweepFile::State {
   std::int64_t run = 0;
   bool begun = false;  // by open()
   bool complete = false;
-  std::int64_t first_trace = 0;  // the id of the first trace of the plan
-  std::int64_t first_cell = 0;   // of the first cell
+  std::int64_t first_source = 0;  // the id of the first source of the plan
+  std::int64_t first_cell = 0;    // of the first cell
   std::map<PlaceKey, std::int64_t> cells{};
-  std::map<std::size_t, std::int64_t> traces{};
+  std::map<std::size_t, std::int64_t> sources{};
   std::optional<EarlierCells> earlier{};
 };
 
@@ -130,13 +148,8 @@ Result<SweepFile> SweepFile::open(const std::string& path, const SweepIdentity& 
     found->id = *begun;
     found->sweep = sweep;
   }
-  const auto traces = number_of(database, "SELECT max(id) FROM traces WHERE run < ?", found->id);
-  if (!traces) return traces.error();
-  const auto cells = number_of(database,
-                               "SELECT max(cells.id) FROM cells JOIN traces"
-                               " ON traces.id = cells.trace WHERE run < ?",
-                               found->id);
-  if (!cells) return cells.error();
+  const auto last = last_ids(database, sweep.kind, found->id);
+  if (!last) return last.error();
   const auto held = held_cells(database, *found);
   if (!held) return held.error();
   auto state = std::make_unique<State>(State{.file = *std::move(opened),
@@ -144,11 +157,11 @@ Result<SweepFile> SweepFile::open(const std::string& path, const SweepIdentity& 
                                              .run = found->id,
                                              .begun = begins,
                                              .complete = found->complete,
-                                             .first_trace = *traces + 1,
-                                             .first_cell = *cells + 1});
+                                             .first_source = last->first + 1,
+                                             .first_cell = last->second + 1});
   for (const HeldCell& cell : *held) {
     state->cells[key_of(cell.place)] = cell.id;
-    state->traces[cell.place.trace] = cell.trace;
+    state->sources[cell.place.source] = cell.source;
   }
   return SweepFile(std::move(state));
 }
@@ -165,51 +178,51 @@ std::size_t SweepFile::held() const {
   return state_->cells.size();
 }
 
-Result<void> SweepFile::add(std::size_t trace,
+Result<void> SweepFile::add(std::size_t source,
                             std::span<const std::size_t> places,
-                            const ReplayResult& result) {
-  KV_CHECK(trace < state_->sweep.traces);
-  KV_CHECK(places.size() == result.cells.size());
-  ReplayResult fresh;
+                            const SweepResult& result) {
+  KV_CHECK(source < state_->sweep.sources);
+  KV_CHECK(places.size() == cells_in(result));
+  KV_CHECK(result.index() == static_cast<std::size_t>(state_->sweep.kind));
+  SweepResult fresh = source_alone(result);
   std::vector<CellPlace> rows;
-  const std::size_t before = trace * state_->sweep.cells;
+  const std::size_t before = source * state_->sweep.cells;
   for (std::size_t i = 0; i < places.size(); ++i) {
     KV_CHECK(places[i] < state_->sweep.cells);
-    if (holds({trace, places[i]})) continue;
+    if (holds({source, places[i]})) continue;
     rows.push_back({.ordinal = static_cast<std::int64_t>(places[i]),
                     .id = state_->first_cell + static_cast<std::int64_t>(before + places[i])});
-    fresh.cells.push_back(result.cells[i]);
+    copy_cell(result, i, fresh);
   }
   if (rows.empty()) return {};
   KV_CHECK(!state_->complete);
   Database& database = state_->file.database;
   Transaction transaction(database);
   if (!transaction.begun()) return transaction.begun();
-  const auto ordinal = static_cast<std::int64_t>(trace);
-  const std::int64_t id = state_->first_trace + ordinal;
-  if (!state_->traces.contains(trace)) {
+  const auto ordinal = static_cast<std::int64_t>(source);
+  const std::int64_t id = state_->first_source + ordinal;
+  if (!state_->sources.contains(source)) {
     const RunPlace place{.run = state_->run, .ordinal = ordinal, .id = id};
-    const auto inserted = insert_trace_alone(database, place, result);
+    const auto inserted = insert_source(database, place, fresh);
     if (!inserted) return inserted.error();
   }
-  fresh.trace = result.trace;
   if (auto done = insert_cells(database, id, fresh, rows); !done) return done;
   if (auto done = transaction.commit(); !done) return done;
-  state_->traces[trace] = id;
+  state_->sources[source] = id;
   for (const CellPlace& row : rows) {
-    state_->cells[{trace, static_cast<std::size_t>(row.ordinal)}] = row.id;
+    state_->cells[{source, static_cast<std::size_t>(row.ordinal)}] = row.id;
   }
   return {};
 }
 
-Result<ReplayResult> SweepFile::trace_alone(const SweepPlace& place) {
+Result<SweepResult> SweepFile::at(const SweepPlace& place) {
   KV_CHECK(holds(place));
-  return select_trace_alone(state_->file.database, state_->traces.at(place.trace));
-}
-
-Result<CellResult> SweepFile::cell(const SweepPlace& place, const TraceInfo& trace) {
-  KV_CHECK(holds(place));
-  return select_cell(state_->file.database, state_->cells.at(key_of(place)), trace);
+  Database& database = state_->file.database;
+  auto result = select_source(database, state_->sweep.kind, state_->sources.at(place.source));
+  if (!result) return result;
+  const auto cell = select_cell_into(database, state_->cells.at(key_of(place)), *result);
+  if (!cell) return cell.error();
+  return result;
 }
 
 Result<std::optional<ReplayResult>> SweepFile::earlier(const TraceInfo& trace,
@@ -223,7 +236,7 @@ Result<std::optional<ReplayResult>> SweepFile::earlier(const TraceInfo& trace,
   }
   const auto found = state_->earlier->find(key_of(trace, top_k, cell));
   if (found == state_->earlier->end()) return std::optional<ReplayResult>();
-  auto result = select_trace_alone(database, found->second.trace);
+  auto result = select_trace_alone(database, found->second.source);
   if (!result) return result.error();
   auto held = select_cell(database, found->second.id, result->trace);
   if (!held) return held.error();

@@ -39,15 +39,14 @@ class SweepFile {
   // How many cells the run holds.
   [[nodiscard]] std::size_t held() const;
 
-  // Adds the cells of `result`, one for each place, all of the trace with this index. What is held
-  // already is not added again.
-  Result<void> add(std::size_t trace,
+  // Adds the cells of `result`, one for each place, all of the source with this index. What is held
+  // already is not added again. Requires a result of the sweep's kind.
+  Result<void> add(std::size_t source,
                    std::span<const std::size_t> places,
-                   const ReplayResult& result);
+                   const SweepResult& result);
 
-  // The cell at a place that is held, and its trace without cells.
-  Result<ReplayResult> trace_alone(const SweepPlace& place);
-  Result<CellResult> cell(const SweepPlace& place, const TraceInfo& trace);
+  // The source of a place that is held, with the cell at this place alone.
+  Result<SweepResult> at(const SweepPlace& place);
 
   // What another run of this version in the file holds of the cell on a trace with this checksum,
   // name aside: the trace with this one cell. Nothing if there is none.

@@ -8,6 +8,14 @@
 namespace kv::reports {
 namespace {
 
+// The plan begins with the field of its kind; replays are the oldest.
+SweepKind kind_of(const std::string& plan) {
+  for (const SweepKind kind : {SweepKind::eval, SweepKind::tasks}) {
+    if (plan.starts_with("{\"" + std::string(name_of(kind)) + "\":")) return kind;
+  }
+  return SweepKind::replay;
+}
+
 void write_metrics(const HeadMetrics& metrics, PackedWriter& writer) {
   for (const double value :
        {metrics.retained_mass, metrics.kl_to_dense, metrics.topk_overlap, metrics.output_error}) {
@@ -68,34 +76,41 @@ Result<std::vector<SweepRun>> sweep_runs(Database& database) {
                     .sweep = {.command = rows.text(3),
                               .identity = rows.text(4),
                               .plan = rows.text(5),
-                              .traces = rows.count(6),
+                              .sources = rows.count(6),
                               .cells = rows.count(7),
-                              .total = rows.count(8)}});
+                              .total = rows.count(8),
+                              .kind = kind_of(rows.text(5))}});
   }
   if (const Result<void> right = rows.right_types(); !right) return right.error();
   return runs;
 }
 
 Result<std::vector<HeldCell>> held_cells(Database& database, const SweepRun& run) {
-  Statement rows(database,
-                 "SELECT traces.ordinal, cells.ordinal, traces.id, cells.id FROM cells"
-                 " JOIN traces ON traces.id = cells.trace WHERE traces.run = ?"
-                 " ORDER BY traces.ordinal, cells.ordinal");
+  const SweepTables tables = tables_of(run.sweep.kind);
+  const std::string of_sources = std::string(tables.sources) + ".";
+  const std::string of_cells = std::string(tables.cells) + ".";
+  const std::string sql = "SELECT " + of_sources + "ordinal, " + of_cells + "ordinal, " +
+                          of_sources + "id, " + of_cells + "id FROM " + std::string(tables.cells) +
+                          " JOIN " + std::string(tables.sources) + " ON " + of_sources +
+                          "id = " + of_cells + std::string(tables.source) + " WHERE " + of_sources +
+                          "run = ? ORDER BY 1, 2";
+  Statement rows(database, sql.c_str());
   rows.bind_all(run.id);
   std::vector<HeldCell> held;
   while (true) {
     const auto row = rows.next();
     if (!row) return row.error();
     if (!*row) break;
-    held.push_back({.place = {.trace = rows.count(0), .cell = rows.count(1)},
-                    .trace = rows.integer(2),
+    held.push_back({.place = {.source = rows.count(0), .cell = rows.count(1)},
+                    .source = rows.integer(2),
                     .id = rows.integer(3)});
     const SweepPlace& place = held.back().place;
-    if (place.trace < run.sweep.traces && place.cell < run.sweep.cells) continue;
+    if (place.source < run.sweep.sources && place.cell < run.sweep.cells) continue;
     return malformed("'" + database.path() + "' is damaged: run " + std::to_string(run.id) +
-                     " holds cell " + std::to_string(place.cell) + " of trace " +
-                     std::to_string(place.trace) + ", expected " + std::to_string(run.sweep.cells) +
-                     " cells of " + std::to_string(run.sweep.traces) + " traces");
+                     " holds cell " + std::to_string(place.cell) + " of source " +
+                     std::to_string(place.source) + ", expected " +
+                     std::to_string(run.sweep.cells) + " cells of " +
+                     std::to_string(run.sweep.sources) + " sources");
   }
   if (const Result<void> right = rows.right_types(); !right) return right.error();
   return held;

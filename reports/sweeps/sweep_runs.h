@@ -9,6 +9,7 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/reports/store/sqlite.h"
+#include "kvcheck/reports/sweeps/sweep_results.h"
 #include "kvcheck/sim/replay/replay.h"
 
 namespace kv::reports {
@@ -16,11 +17,12 @@ namespace kv::reports {
 // What tells one sweep from another, and its size (the table `sweeps` of reports/SCHEMA.md).
 struct SweepIdentity {
   std::string command;
-  std::string identity;    // of the plan and its traces: 16 hexadecimal digits
-  std::string plan;        // as JSON
-  std::size_t traces = 0;  // in the plan
-  std::size_t cells = 0;   // of each trace, before any is left out
-  std::size_t total = 0;   // cells that a complete run holds
+  std::string identity;     // of the plan and its sources: 16 hexadecimal digits
+  std::string plan;         // as JSON
+  std::size_t sources = 0;  // in the plan
+  std::size_t cells = 0;    // of each source, before any is left out
+  std::size_t total = 0;    // cells that a complete run holds
+  SweepKind kind = SweepKind::replay;
 
   bool operator==(const SweepIdentity&) const = default;
 };
@@ -35,9 +37,9 @@ struct SweepRun {
 // The runs of sweeps in the file, oldest first.
 Result<std::vector<SweepRun>> sweep_runs(Database& database);
 
-// The place of a cell in its plan: the indices of the trace and of the cell among those of a trace.
+// The place of a cell in its plan: the indices of the source and of the cell among its cells.
 struct SweepPlace {
-  std::size_t trace = 0;
+  std::size_t source = 0;
   std::size_t cell = 0;
 
   bool operator==(const SweepPlace&) const = default;
@@ -46,11 +48,11 @@ struct SweepPlace {
 // A cell that a run of a sweep holds.
 struct HeldCell {
   SweepPlace place;
-  std::int64_t trace = 0;  // the id of its trace's row
-  std::int64_t id = 0;     // of the cell's row
+  std::int64_t source = 0;  // the id of its source's row
+  std::int64_t id = 0;      // of the cell's row
 };
 
-// The cells of one run, by trace and place. Error: a place that the plan does not have.
+// The cells of one run, by source and place. Error: a place that the plan does not have.
 Result<std::vector<HeldCell>> held_cells(Database& database, const SweepRun& run);
 
 // Everything that a file stores of a cell, as bytes: two cells have the same bytes if and only if

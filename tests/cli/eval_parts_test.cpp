@@ -80,7 +80,8 @@ TEST(Resume, OfAnOpenLoopUsesTheStreamsThatAreDone) {
   const auto evaluated = cli::run_eval(*plan, [](double, const std::string&) { return true; });
   const auto csv = [&](PartStore* parts) {
     auto results = *evaluated;
-    EXPECT_TRUE(cli::add_open_loop(*plan, results, parts));
+    EXPECT_TRUE(cli::add_open_loop(
+        *plan, results, [] { return true; }, parts));
     return reports::closed_loop_csv(results);
   };
   const std::string expected = csv(nullptr);

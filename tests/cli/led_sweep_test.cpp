@@ -140,10 +140,11 @@ Led led(
   auto file = reports::SweepFile::open(output, plan.identity).value();
   const std::vector<SweepBlock> blocks = make_blocks(plan);
   Led result;
-  const BlockHooks hooks{
-      .done = [&](const SweepBlock& block,
-                  const ReplayResult& cells) { return file.add(block.trace, block.cells, cells); },
-      .progress = {}};
+  const BlockHooks hooks{.done =
+                             [&](const SweepBlock& block, const reports::SweepResult& cells) {
+                               return file.add(block.source, block.cells, cells);
+                             },
+                         .progress = {}};
   const LedSweep::Say say = [&](const std::string& sentence) {
     result.sentences.push_back(sentence);
   };
@@ -179,6 +180,15 @@ class LedSweepTest : public testing::Test {
 TEST_F(LedSweepTest, HasTheTablesOfOneProcess) {
   EXPECT_THAT(sentences_of({right, right}), IsEmpty());
   EXPECT_GT(least_, 0U);
+}
+
+TEST_F(LedSweepTest, HasTheTablesOfOneProcessForEvaluationsToo) {
+  std::ofstream(plan_) << R"({"eval": {"model": ")" << test::a_model() << R"(", "texts": [")"
+                       << test::a_text() << R"("], "tokens": 150, "windows": [0, 64],
+      "open-loop": true, "policies": ["dense", "h2o", "random"], "budgets": [12], "seeds": 18}})";
+  std::filesystem::remove(folder_ / "alone.db");
+  ASSERT_EQ(test::run({"sweep", plan_, "-o", folder_ / "alone.db"}).status, 0);
+  EXPECT_THAT(sentences_of({right, answers(RankWord::failed, "memory ran out")}), SizeIs(1));
 }
 
 TEST_F(LedSweepTest, GivesTheCellsOfAFailedRankToOthers) {

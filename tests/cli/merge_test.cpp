@@ -110,7 +110,7 @@ TEST_F(Merge, RefusesOtherPlansTracesAndVersions) {
               HasSubstr("holds a sweep of another plan"));
   tamper("b.db", "UPDATE sweeps SET identity = '0000000000000000'");
   EXPECT_THAT(merge({"a.db", "b.db"}, "run.db").err,
-              HasSubstr("b.db' holds other traces of the plan than"));
+              HasSubstr("b.db' holds other traces, texts or models of the plan than"));
   tamper("b.db", "UPDATE runs SET version = '0.0.9'");
   EXPECT_THAT(merge({"a.db", "b.db"}, "run.db").err,
               HasSubstr("b.db' was written by kvcheck 0.0.9; expected "));

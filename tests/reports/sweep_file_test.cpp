@@ -31,16 +31,16 @@ SweepIdentity a_sweep() {
   return {.command = "kvcheck sweep plan.json",
           .identity = "0123456789abcdef",
           .plan = "{}",
-          .traces = traces,
+          .sources = traces,
           .cells = cells,
           .total = traces * cells};
 }
 
 Result<void> add_one(SweepFile& file, const SweepPlace& place) {
-  ReplayResult result = a_trace(place.trace);
+  ReplayResult result = a_trace(place.source);
   result.cells = {result.cells[place.cell]};
   const std::array<std::size_t, 1> at = {place.cell};
-  return file.add(place.trace, at, result);
+  return file.add(place.source, at, result);
 }
 
 TEST(SweepFile, HasTheSameTablesWhateverTheOrder) {
@@ -56,7 +56,7 @@ TEST(SweepFile, HasTheSameTablesWhateverTheOrder) {
     auto file = taken(SweepFile::open(folder.path("b.db"), a_sweep()));
     EXPECT_EQ(file.held(), i);
     const std::size_t index = (5 + 3 * i) % (traces * cells);
-    ASSERT_TRUE(add_one(file, {.trace = index / cells, .cell = index % cells}));
+    ASSERT_TRUE(add_one(file, {.source = index / cells, .cell = index % cells}));
     EXPECT_EQ(taken(file.finish()), i + 1 == traces * cells);
   }
   EXPECT_EQ(table_dump(folder.path("b.db")), table_dump(folder.path("a.db")));
@@ -65,11 +65,11 @@ TEST(SweepFile, HasTheSameTablesWhateverTheOrder) {
 TEST(SweepFile, AddsNothingThatItHolds) {
   const TemporaryFolder folder;
   auto file = taken(SweepFile::open(folder.path("a.db"), a_sweep()));
-  ASSERT_TRUE(add_one(file, {.trace = 1, .cell = 2}));
-  ASSERT_TRUE(add_one(file, {.trace = 1, .cell = 2}));
+  ASSERT_TRUE(add_one(file, {.source = 1, .cell = 2}));
+  ASSERT_TRUE(add_one(file, {.source = 1, .cell = 2}));
   EXPECT_EQ(file.held(), 1U);
-  EXPECT_TRUE(file.holds({.trace = 1, .cell = 2}));
-  EXPECT_FALSE(file.holds({.trace = 0, .cell = 2}));
+  EXPECT_TRUE(file.holds({.source = 1, .cell = 2}));
+  EXPECT_FALSE(file.holds({.source = 0, .cell = 2}));
   EXPECT_FALSE(taken(file.finish()));
 }
 
@@ -78,7 +78,7 @@ TEST(SweepFile, BeginsAnewBehindAnotherRunAndFindsItsCells) {
   const std::string path = folder.path("a.db");
   {
     auto file = taken(SweepFile::open(path, a_sweep()));
-    ASSERT_TRUE(add_one(file, {.trace = 0, .cell = 1}));
+    ASSERT_TRUE(add_one(file, {.source = 0, .cell = 1}));
   }
   {
     auto writer = taken(ResultsWriter::begin(path, "replay"));
@@ -93,7 +93,7 @@ TEST(SweepFile, BeginsAnewBehindAnotherRunAndFindsItsCells) {
   EXPECT_EQ(bytes_of_results(found->cells.front()), bytes_of_results(result.cells[1]));
   EXPECT_FALSE(taken(file.earlier(result.trace, result.top_k, result.cells[2].cell)).has_value());
   EXPECT_FALSE(taken(file.earlier(result.trace, 1, result.cells[1].cell)).has_value());
-  ASSERT_TRUE(add_one(file, {.trace = 0, .cell = 1}));
+  ASSERT_TRUE(add_one(file, {.source = 0, .cell = 1}));
   EXPECT_EQ(taken(list_runs(path)).size(), 3U);
 }
 

@@ -1,0 +1,42 @@
+// What plans of evaluations and of tasks share: the options of `kvcheck eval`, which opens and
+// checks models, texts and items, and the cost of decoding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/cli/model/model_options.h"
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/cli/sweep/plan/plan_text.h"
+#include "kvcheck/model/weights/config.h"
+#include "kvcheck/sim/replay/replay.h"
+
+namespace kv::cli {
+
+// The arguments of `kvcheck eval` for one source of the plan, without policies, budgets and seeds.
+Result<Arguments> eval_arguments(const PlanText& plan, const std::string& source);
+
+// The model of the plan in this file, opened. Errors name the field.
+Result<std::shared_ptr<const OpenedModel>> model_of(const std::string& path, const PlanText& plan);
+
+// Checksums of the weights, as text. Cost: reads all of them.
+Result<std::string> checksums_of_model(const PlanText& plan);
+
+// Never evicts.
+const Spec& dense_spec();
+
+// One cell for each spec: what is checked for one seed holds for all.
+std::vector<Cell> one_of_each_spec(std::span<const Cell> cells);
+
+// The cost of reading a stream of so many tokens under the spec, in multiplications.
+double decoding_cost(const model::ModelConfig& config, const Spec& spec, std::size_t tokens);
+
+// About how many bytes of a results file the texts of a spec take.
+std::uint64_t bytes_of_spec(const Spec& spec);
+
+}  // namespace kv::cli

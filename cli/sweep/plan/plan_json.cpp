@@ -1,0 +1,91 @@
+#include <array>
+
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/cli/sweep/plan/plan_text.h"
+
+namespace kv::cli {
+namespace {
+
+using reports::SweepKind;
+
+constexpr std::array<std::string_view, 3> fields_of_sources = {"traces", "texts", "files"};
+
+std::string_view word_of(Detail detail) {
+  return std::array<std::string_view, 3>{"summary", "heads",
+                                         "series"}[static_cast<std::size_t>(detail)];
+}
+
+void add_cells(const PlanText& plan, JsonObject& section) {
+  const auto number = [](std::uint64_t value) { return std::to_string(value); };
+  section.add_raw("policies", json_list(plan.policies, json_string));
+  if (!plan.budgets.empty()) section.add_raw("budgets", json_list(plan.budgets, number));
+  section.add_raw("seeds", json_list(plan.seeds, number));
+  if (plan.chunk > 0) section.add("chunk", std::uint64_t{plan.chunk});
+  if (!plan.marks.known()) return;
+  section.add("prompt", std::uint64_t{plan.marks.prompt})
+      .add("question", std::uint64_t{plan.marks.question});
+}
+
+void add_replay(const PlanText& plan, JsonObject& section) {
+  if (plan.kv_heads > 0) section.add("kv-heads", std::uint64_t{plan.kv_heads});
+  section.add("top-k", std::uint64_t{plan.top_k})
+      .add("oracle", plan.oracle)
+      .add("oracle-tokens", std::uint64_t{plan.oracle_tokens})
+      .add("strict", plan.strict);
+}
+
+void add_model(const PlannedModel& model, JsonObject& section) {
+  section.add("model", std::string_view(model.path))
+      .add("weights", std::string_view(model.weights));
+  if (!model.tokenizer.empty()) section.add("tokenizer", std::string_view(model.tokenizer));
+  if (model.ids) section.add("ids", true);
+  section.add("no-begin", model.no_begin)
+      .add("storage", std::string_view(model.storage))
+      .add("keys", std::string_view(model.keys));
+}
+
+void add_cuts(const PlannedCuts& cuts, JsonObject& section) {
+  const auto number = [](std::uint64_t value) { return std::to_string(value); };
+  if (cuts.tokens > 0) section.add("tokens", std::uint64_t{cuts.tokens});
+  section.add("split", std::string_view(cuts.split))
+      .add("each", cuts.each)
+      .add("mark", cuts.mark)
+      .add_raw("windows", json_list(cuts.windows, number))
+      .add("segment", std::uint64_t{cuts.segment})
+      .add("open-loop", cuts.open_loop);
+}
+
+}  // namespace
+
+std::string_view PlanText::sources_field() const {
+  return fields_of_sources[static_cast<std::size_t>(kind)];
+}
+
+Error at_field(const std::string& path,
+               const PlanText& plan,
+               const std::string& field,
+               Error error) {
+  error.message.insert(0, "'" + path + "': plan." + std::string(reports::name_of(plan.kind)) +
+                              (field.empty() ? "" : ".") + field + ": ");
+  return error;
+}
+
+std::string place_in(std::string_view list, std::size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
+}
+
+std::string plan_json(const PlanText& plan) {
+  JsonObject section;
+  section.add_raw(plan.sources_field(), json_list(plan.sources, json_string));
+  add_cells(plan, section);
+  if (plan.kind == SweepKind::replay) add_replay(plan, section);
+  if (plan.kind != SweepKind::replay) add_model(plan.model, section);
+  if (plan.kind == SweepKind::eval) add_cuts(plan.cuts, section);
+  if (plan.answer_tokens > 0) section.add("answer-tokens", std::uint64_t{plan.answer_tokens});
+  return JsonObject()
+      .add_raw(reports::name_of(plan.kind), section.text())
+      .add("detail", word_of(plan.detail))
+      .text();
+}
+
+}  // namespace kv::cli

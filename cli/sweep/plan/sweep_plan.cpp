@@ -1,0 +1,103 @@
+#include "kvcheck/cli/sweep/plan/sweep_plan.h"
+
+#include <xxhash.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/replay/sweep.h"
+#include "kvcheck/cli/sweep/plan/eval_work.h"
+#include "kvcheck/cli/sweep/plan/replay_work.h"
+#include "kvcheck/cli/sweep/plan/task_work.h"
+
+namespace kv::cli {
+namespace {
+
+using reports::SweepKind;
+
+Result<std::vector<PlannedCell>> cells_of(const std::string& path, const PlanText& text) {
+  Sweep sweep{.policies = {}, .budgets = text.budgets, .seeds = text.seeds, .chunk = text.chunk};
+  // One by one first, so that an error names its field.
+  for (std::size_t i = 0; i < text.policies.size(); ++i) {
+    sweep.policies = {text.policies[i]};
+    const auto cells = plan_cells(sweep);
+    if (!cells) return at_field(path, text, place_in("policies", i), cells.error());
+  }
+  sweep.policies = text.policies;
+  auto cells = plan_cells(sweep);
+  if (!cells) return at_field(path, text, "policies", cells.error());
+  return cells;
+}
+
+Result<std::unique_ptr<const PlannedWork>> replays_of(const std::string& path,
+                                                      std::span<const PlannedCell> cells,
+                                                      const ReadingProgress& progress,
+                                                      SweepPlan& plan) {
+  auto work = std::make_unique<ReplayWork>(plan.text);
+  for (std::size_t i = 0; i < plan.text.sources.size(); ++i) {
+    const auto added = work->add(cells, progress, plan.left_out);
+    if (!added) return at_field(path, plan.text, place_in("traces", i), added.error());
+  }
+  return std::unique_ptr<const PlannedWork>(std::move(work));
+}
+
+Result<std::unique_ptr<const PlannedWork>> work_of(const std::string& path,
+                                                   std::span<const PlannedCell> cells,
+                                                   const ReadingProgress& progress,
+                                                   SweepPlan& plan) {
+  const auto as_any = [](auto work) -> Result<std::unique_ptr<const PlannedWork>> {
+    if (!work) return work.error();
+    return std::unique_ptr<const PlannedWork>(*std::move(work));
+  };
+  switch (plan.text.kind) {
+    case SweepKind::replay:
+      return replays_of(path, cells, progress, plan);
+    case SweepKind::eval:
+      return as_any(EvalWork::create(path, plan.text, plan.cells, plan.notes));
+    case SweepKind::tasks:
+      return as_any(TaskWork::create(path, plan.text, plan.cells, plan.notes));
+  }
+  return std::unique_ptr<const PlannedWork>();
+}
+
+// Of the plan with the checksums of its inputs, which another file of the same name would change.
+std::string identity_of(const SweepPlan& plan) {
+  const std::string all = plan.identity.plan + plan.work->inputs();
+  return hexadecimal(XXH3_64bits(all.data(), all.size()));
+}
+
+}  // namespace
+
+Result<SweepPlan> plan_sweep(const std::string& path, const ReadingProgress& progress) {
+  const auto file = MappedFile::open(path);
+  if (!file) return file.error();
+  const auto bytes = file->bytes();
+  auto text = parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+  if (!text) return text.error();
+  SweepPlan plan;
+  plan.text = *std::move(text);
+  plan.identity.kind = plan.text.kind;
+  plan.identity.plan = plan_json(plan.text);
+  const auto cells = cells_of(path, plan.text);
+  if (!cells) return cells.error();
+  for (const PlannedCell& planned : *cells) plan.cells.push_back(planned.cell);
+  auto work = work_of(path, *cells, progress, plan);
+  if (!work) return work.error();
+  plan.work = *std::move(work);
+  for (const PlannedSource& source : plan.work->sources()) {
+    plan.identity.total += source.cells.size();
+  }
+  if (plan.identity.total == 0) {
+    return malformed("'" + path + "': none of its cells can run; " + plan.left_out.front());
+  }
+  plan.identity.identity = identity_of(plan);
+  plan.identity.command =
+      "kvcheck sweep " + shell_word(std::filesystem::path(path).filename().string());
+  plan.identity.sources = plan.work->sources().size();
+  plan.identity.cells = plan.cells.size();
+  return plan;
+}
+
+}  // namespace kv::cli

@@ -1,0 +1,129 @@
+#include "kvcheck/cli/sweep/plan/task_work.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <utility>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/model/model_memory.h"
+#include "kvcheck/cli/sweep/plan/model_words.h"
+#include "kvcheck/cli/tasks/task_run.h"
+
+namespace kv::cli {
+namespace {
+
+// Bytes of rows, with the tree around them: from the sizes of files of two sweeps.
+constexpr std::uint64_t of_file = 250;
+constexpr std::uint64_t of_item = 40;
+constexpr std::uint64_t of_cell = 60;
+constexpr std::uint64_t of_answer = 50;
+
+}  // namespace
+
+Result<std::unique_ptr<TaskWork>> TaskWork::create(const std::string& path,
+                                                   const PlanText& text,
+                                                   std::span<const Cell> cells,
+                                                   std::vector<std::string>& notes) {
+  auto work = std::make_unique<TaskWork>();
+  const auto opened = model_of(path, text);
+  if (!opened) return opened.error();
+  auto inputs = checksums_of_model(text);
+  if (!inputs) return inputs.error();
+  work->inputs_ = *std::move(inputs);
+  const std::vector<Cell> specs = one_of_each_spec(cells);
+  for (std::size_t i = 0; i < text.sources.size(); ++i) {
+    const auto added = work->add(text, text.sources[i], specs, *opened, notes);
+    if (!added) return at_field(path, text, place_in("files", i), added.error());
+    PlannedSource& source = work->planned_.emplace_back(PlannedSource{text.sources[i], {}});
+    source.cells.resize(cells.size());
+    std::iota(source.cells.begin(), source.cells.end(), std::size_t{0});
+  }
+  return work;
+}
+
+Result<void> TaskWork::add(const PlanText& text,
+                           const std::string& source,
+                           std::span<const Cell> specs,
+                           const std::shared_ptr<const OpenedModel>& opened,
+                           std::vector<std::string>& notes) {
+  const auto arguments = eval_arguments(text, source);
+  if (!arguments) return arguments.error();
+  auto plan = plan_tasks(*arguments, {.opened = opened, .cells = {specs.begin(), specs.end()}});
+  if (!plan) return plan.error();
+  for (const TaskPlan& other : files_) {
+    if (other.about.checksum != plan->about.checksum) continue;
+    return malformed("the items of '" + other.about.file + "' are given twice");
+  }
+  for (const std::string& note : plan->notes) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+  inputs_ += " " + hexadecimal(plan->about.checksum) + " " + hexadecimal(checksum_of_tokens(*plan));
+  plan->cells.clear();
+  files_.push_back(*std::move(plan));
+  return {};
+}
+
+double TaskWork::cost(std::size_t source, std::span<const Cell> cells) const {
+  const TaskPlan& file = files_[source];
+  double cost = 0;
+  for (const model::TaskStream& stream : file.streams) {
+    for (const Cell& cell : cells) {
+      cost += decoding_cost(file.opened->model.config, cell.spec, stream.prompt.size());
+    }
+  }
+  return cost;
+}
+
+Result<reports::SweepResult> TaskWork::run(std::size_t source,
+                                           std::span<const Cell> cells,
+                                           const WorkOptions& options) const {
+  TaskPlan plan = files_[source];
+  plan.cells.assign(cells.begin(), cells.end());
+  plan.threads = options.threads;
+  auto result = run_tasks_of(
+      plan,
+      [&](double share, const std::string& /*spec*/) {
+        return !options.progress || options.progress(share);
+      },
+      options.parts);
+  if (!result) return result.error();
+  return reports::SweepResult(*std::move(result));
+}
+
+std::vector<MemoryNeed> TaskWork::needs(std::size_t source,
+                                        std::span<const Cell> cells,
+                                        unsigned threads) const {
+  const TaskPlan& file = files_[source];
+  std::size_t longest = 0;
+  for (const model::TaskStream& stream : file.streams) {
+    longest = std::max(longest, model::tokens_of(stream, file.answering(cells.front())));
+  }
+  const std::size_t at_once = std::min<std::size_t>(threads, cells.size() * file.items.size());
+  return decoder_needs(file.opened->model, cells, longest, at_once);
+}
+
+std::uint64_t TaskWork::bytes_of_source(std::size_t source) const {
+  return of_file + of_item * files_[source].items.size();
+}
+
+std::uint64_t TaskWork::bytes_of_cell(std::size_t source, const Cell& cell) const {
+  return of_cell + bytes_of_spec(cell.spec) + of_answer * files_[source].items.size();
+}
+
+Result<double> TaskWork::pace(std::size_t source, std::span<const Cell> /*cells*/) const {
+  TaskPlan plan = files_[source];
+  plan.cells = {{.spec = dense_spec(), .seed = 1}};
+  plan.threads = 1;
+  plan.items.resize(1);
+  plan.streams.resize(1);
+  plan.about.items.resize(1);
+  const auto begun = std::chrono::steady_clock::now();
+  const auto done = run_tasks_of(plan, [](double, const std::string&) { return true; });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  if (!done) return done.error();
+  return took.count() /
+         decoding_cost(plan.opened->model.config, dense_spec(), plan.streams[0].prompt.size());
+}
+
+}  // namespace kv::cli
