@@ -6,7 +6,7 @@
 namespace kv::properties {
 namespace {
 
-// Deaths are told apart by other means, and statistics have no case.
+// Deaths are distinguished by other means, and statistics have no case.
 bool has_case(const LawResult& result) {
   return result.status == Status::broken && result.smallest && result.history &&
          !result.history->died && !(result.finding && result.finding->failed);
