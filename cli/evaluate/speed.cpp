@@ -7,7 +7,6 @@
 #include <ostream>
 #include <utility>
 
-#include "kvcheck/base/text/json_text.h"
 #include "kvcheck/cli/evaluate/evaluate_parts.h"
 #include "kvcheck/cli/evaluate/speed_run.h"
 #include "kvcheck/cli/model/model_memory.h"
@@ -206,30 +205,9 @@ Result<TimingResult> time_all(const SpeedPlan& plan, ResumableRun* run, Streams&
   return result;
 }
 
-std::string json_of(const TimingResult& result, const TimedCell& cell) {
-  return JsonObject()
-             .add("model", result.model)
-             .add("weights", result.weights)
-             .add("weight_bytes", std::uint64_t{result.weight_bytes})
-             .add("spec", cell.cell.spec.canonical())
-             .add("seed", cell.cell.seed)
-             .add("length", std::uint64_t{cell.length})
-             .add("tokens", std::uint64_t{result.tokens})
-             .add("threads", std::uint64_t{result.threads})
-             .add("first_token_s", cell.first_token_s)
-             .add("token_s", cell.token_s)
-             .add("tokens_per_s", 1 / cell.token_s)
-             .add("attention_s", cell.attention_s)
-             .add("kv_bytes", std::uint64_t{cell.kv_bytes})
-             .add("peak_bytes", std::uint64_t{cell.peak_bytes})
-             .text() +
-         "\n";
-}
-
 Result<void> write_outputs(const TimingResult& result, const Outputs& outputs, Streams& streams) {
   const reports::Table timed = reports::timing_table(result);
-  std::string json;
-  for (const TimedCell& cell : result.cells) json += json_of(result, cell);
+  const std::string json = reports::timing_json(result);
   if (outputs.json == "-") {
     streams.out << json;
   } else if (outputs.csv == "-") {

@@ -100,7 +100,7 @@ std::string uniformity_json(const Sampled& sampled, const properties::Uniformity
       .add("expected_share", static_cast<double>(shape.k) / static_cast<double>(shape.n))
       .add("band", report.band)
       .add_raw("kept", array_of(counts.kept()))
-      .add("decisions_told", counts.reported())
+      .add("decisions_reported", counts.reported())
       .add_raw("accepted", array_of(counts.accepted()))
       .add_raw("age_ranks", array_of(counts.ranks()));
   if (counts.has_pairs()) {

@@ -45,10 +45,11 @@ std::string json_of(const StatisticalVerdict& measured) {
       .text();
 }
 
-// As the text has it, but one word: "not_applicable".
+// As the text has it, but an identifier: "not_run", "not_applicable".
 std::string status_word(Status status) {
   std::string word(name_of(status));
-  std::ranges::replace(word, ' ', '_');
+  std::ranges::replace_if(
+      word, [](char c) { return c == ' ' || c == '-'; }, '_');
   return word;
 }
 

@@ -43,9 +43,8 @@ constexpr std::array<std::string_view, 3> with_words = {
     "base/token_class.cpp", "model/training/text.py", "tests/model/decoder_test.cpp"};
 
 // Words of frozen formats, which programs and files of users contain: "untold" and "wanted" are
-// words of protocol 1, "decisions_told" is a field that `kvcheck uniformity` writes. They may
-// stand between quotes, and nowhere else.
-constexpr std::array<std::string_view, 3> frozen = {"untold", "wanted", "decisions_told"};
+// words of protocol 1. They may stand between quotes, and nowhere else.
+constexpr std::array<std::string_view, 2> frozen = {"untold", "wanted"};
 
 bool is_whole(std::string_view path) {
   const auto begins = [&](std::string_view folder) { return path.starts_with(folder); };
