@@ -84,9 +84,12 @@ def first_tokens(run):
     specs = [f"streaming:sinks={n},budget=64;positions=in-cache" for n in counts]
     rows = run.evaluate(f"{quoted(specs)} --windows 0")
     values = {n: row["perplexity"] for n, row in zip(counts, rows)}
-    text = f"perplexity at a budget of 64 is {listed(values.items(), '{:.2f}', ' with ')} sinks"
-    return text, HOLDS if values[0] > 1.5 * values[1] else FAILS, \
-        "the claim holds if perplexity without a sink is more than 1.5 times that with one sink"
+    text = (f"perplexity at a budget of 64 is {listed(values.items(), '{:.2f}', ' with ')} sinks. This rests on a "
+            "model that was trained to form a sink; a control without that term lost nothing with its first token "
+            "(model/data/README.md), and is not bundled")
+    return text, CONDITION if values[0] > 1.5 * values[1] else FAILS, \
+        ("the claim holds if perplexity without a sink is more than 1.5 times that with one sink; it holds with a "
+         "condition because only a model that was trained to form a sink was measured")
 
 
 def in_cache_needed(run):
