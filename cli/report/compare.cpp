@@ -14,6 +14,8 @@
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/result_outputs.h"
 #include "kvcheck/cli/options/terminal.h"
+#include "kvcheck/cli/report/compare_means.h"
+#include "kvcheck/cli/report/compared_results.h"
 #include "kvcheck/cli/report/named_spec.h"
 #include "kvcheck/reports/compare/compare_tables.h"
 #include "kvcheck/reports/compare/measured.h"
@@ -22,17 +24,26 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 9> table = {{
+constexpr std::array<Option, 12> table = {{
     {.name = "measure",
      .value = "NAME",
-     .help = "retained_mass, topk_overlap, output_error or kl_to_dense of replays, loss or recall "
-             "of evaluations, exact, contains, f1, choice or answer_loss of tasks [all that the "
-             "files have]",
+     .help = "retained_mass, optimum_share, topk_overlap, output_error or kl_to_dense of replays, "
+             "loss, recall, recall_near or recall_far of evaluations, exact, contains, f1, choice "
+             "or answer_loss of tasks [all that the files have]",
      .list = true},
     {.name = "against",
      .value = "SPEC",
      .help = "one file: the spec that each is compared with, as a name, preset or spec of the "
              "file; a name stands for the spec of each budget [the best of each budget]"},
+    {.name = "policies",
+     .value = "NAME",
+     .help = "only these policies: names, presets or specs of the files [all]",
+     .list = true},
+    {.name = "window",
+     .value = "N",
+     .help = "only evaluations of texts in windows of N tokens; 0: not cut"},
+    {.name = "means",
+     .help = "one file: a table of means with their intervals over texts, without tests"},
     {.name = "margin",
      .value = "X",
      .default_value = "0.01",
@@ -69,6 +80,7 @@ constexpr std::string_view help =
     "Examples:\n"
     "  kvcheck compare main.db branch.db --margin 0.001\n"
     "  kvcheck compare run.db --measure retained_mass --against streaming\n"
+    "  kvcheck compare run.db --means --measure retained_mass --measure loss --markdown table.md\n"
     "  kvcheck compare run.db --json compared.jsonl\n"
     "\n"
     "Exit status: 0 nothing became worse, or one file; 1 a spec is worse in AFTER.db (with fewer\n"
@@ -131,11 +143,12 @@ Result<std::vector<std::string>> named_by(const std::string& words,
                      "', which no run has; expected a policy or spec of the file");
 }
 
-// What every file of the command line holds; --against and --run are for one file.
+// What every file of the command line holds; some options are for one file.
 Result<std::vector<Runs>> files_of(const Arguments& arguments) {
   const std::span<const std::string> files = arguments.operands();
-  if (files.size() == 2 && (arguments.given("against") || arguments.given("run"))) {
-    return usage_error(std::string(arguments.given("run") ? "--run" : "--against") +
+  for (const std::string name : {"run", "against", "means"}) {
+    if (files.size() == 1 || !arguments.given(name)) continue;
+    return usage_error("--" + name +
                        " is for one file; two files are compared spec by spec, all their runs");
   }
   std::vector<Runs> runs;
@@ -149,11 +162,13 @@ Result<std::vector<Runs>> files_of(const Arguments& arguments) {
 
 Result<reports::Comparison> comparison_of(const std::vector<Runs>& runs,
                                           const reports::Measure& measure,
+                                          const reports::Selection& selection,
                                           reports::CompareOptions options,
                                           const Arguments& arguments) {
-  const reports::MeasuredTexts first = reports::measured(runs.front(), measure);
+  const reports::MeasuredTexts first = reports::measured(runs.front(), measure, selection);
   if (runs.size() == 2) {
-    return reports::compare_files(first, reports::measured(runs[1], measure), measure, options);
+    return reports::compare_files(first, reports::measured(runs[1], measure, selection), measure,
+                                  options);
   }
   if (arguments.given("against") && !first.specs.empty()) {
     auto named = named_by(arguments.value("against"), first);
@@ -163,16 +178,15 @@ Result<reports::Comparison> comparison_of(const std::vector<Runs>& runs,
   return reports::compare_specs(first, measure, options);
 }
 
-Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& arguments) {
-  const auto measures = measures_of(arguments);
-  if (!measures) return measures.error();
+Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& arguments,
+                                                        const std::vector<Runs>& runs,
+                                                        std::span<const reports::Measure> measures,
+                                                        const reports::Selection& selection) {
   const auto options = options_of(arguments);
   if (!options) return options.error();
-  const auto runs = files_of(arguments);
-  if (!runs) return runs.error();
   std::vector<reports::Comparison> comparisons;
-  for (const reports::Measure& measure : *measures) {
-    auto comparison = comparison_of(*runs, measure, *options, arguments);
+  for (const reports::Measure& measure : measures) {
+    auto comparison = comparison_of(runs, measure, selection, *options, arguments);
     if (!comparison) return comparison.error();
     if (!comparison->rows.empty()) comparisons.push_back(*std::move(comparison));
   }
@@ -220,7 +234,21 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
                         .csv = arguments->value("csv"),
                         .markdown = arguments->value("markdown")};
   if (auto fine = check_outputs(outputs, arguments->operands()); !fine) return fine.error();
-  const auto comparisons = comparisons_of(*arguments);
+  const auto measures = measures_of(*arguments);
+  if (!measures) return measures.error();
+  const auto runs = files_of(*arguments);
+  if (!runs) return runs.error();
+  const auto selection = selection_of(*arguments, runs->front());
+  if (!selection) return selection.error();
+  if (arguments->given("means")) {
+    if (arguments->given("against")) {
+      return usage_error("--means has no tests; expected no --against beside it");
+    }
+    const auto done = compare_means(runs->front(), *measures, *selection, outputs, streams);
+    if (!done) return done.error();
+    return Outcome::done;
+  }
+  const auto comparisons = comparisons_of(*arguments, *runs, *measures, *selection);
   if (!comparisons) return comparisons.error();
   if (auto done = write_files(*comparisons, outputs, streams); !done) return done.error();
   Outcome outcome = Outcome::done;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/preset_names.h"
 
 namespace kv::reports {
 namespace {
@@ -25,7 +25,7 @@ ComparedSpec row_of(const MeasuredSpec& spec, const std::string& label) {
 std::vector<std::string> labels_of(const MeasuredTexts& all) {
   std::vector<Spec> specs;
   for (const MeasuredSpec& spec : all.specs) specs.push_back(spec.spec);
-  return reports::labels_of(specs);
+  return names_of(specs);
 }
 
 double overall(const std::vector<double>& values) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
@@ -15,14 +16,25 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::array<Measure, 11> all = {{
+constexpr std::array<Measure, 14> all = {{
     {.name = "retained_mass", .title = "retained mass once evicting", .more_is_better = true},
+    {.name = "optimum_share",
+     .title = "share of the optimum once evicting",
+     .more_is_better = true},
     {.name = "topk_overlap", .title = "top-k overlap once evicting", .more_is_better = true},
     {.name = "output_error", .title = "output error once evicting"},
     {.name = "kl_to_dense", .title = "KL to dense once evicting, nats"},
     {.name = "loss", .title = "loss per token, nats", .in = MeasuredIn::evaluations},
     {.name = "recall",
      .title = "recall, share of right answers",
+     .more_is_better = true,
+     .in = MeasuredIn::evaluations},
+    {.name = "recall_near",
+     .title = "recall of facts up to 64 tokens ago",
+     .more_is_better = true,
+     .in = MeasuredIn::evaluations},
+    {.name = "recall_far",
+     .title = "recall of facts more than 64 tokens ago",
      .more_is_better = true,
      .in = MeasuredIn::evaluations},
     {.name = "exact",
@@ -47,8 +59,13 @@ constexpr std::array<Measure, 11> all = {{
 }};
 
 double replayed(const ReplayResult& trace, const CellResult& cell, std::string_view name) {
-  const HeadMetrics means = AfterLoss(cell.cell.spec, trace.trace).of(means_of(cell));
+  const AfterLoss after(cell.cell.spec, trace.trace);
+  const HeadMetrics means = after.of(means_of(cell));
   if (name == "retained_mass") return means.retained_mass;
+  if (name == "optimum_share") {
+    const double optimum = after_loss(oracle_of(cell), after).optimum;
+    return optimum_share_of(cell.cell.spec, means.retained_mass, optimum);
+  }
   if (name == "topk_overlap") return means.topk_overlap;
   if (name == "output_error") return means.output_error;
   return kl_is_own_number(cell.cell.spec) ? means.kl_to_dense : not_measured;
@@ -56,8 +73,16 @@ double replayed(const ReplayResult& trace, const CellResult& cell, std::string_v
 
 double evaluated(const ClosedLoopCell& cell, std::string_view name) {
   if (name == "loss") return cell.targets() == 0 ? not_measured : std::log(cell.perplexity());
-  const RecallBin bins = cell.recall_in_all();
-  return bins.asked == 0 ? not_measured : bins.share();
+  constexpr std::size_t near = 64;
+  std::size_t asked = 0;
+  std::size_t right = 0;
+  for (const RecallBin& bin : cell.recall) {
+    if (name == "recall_near" && bin.last > near) continue;
+    if (name == "recall_far" && bin.first < near) continue;
+    asked += bin.asked;
+    right += bin.right;
+  }
+  return asked == 0 ? not_measured : static_cast<double>(right) / static_cast<double>(asked);
 }
 
 // As stores_more() of a summary.
@@ -90,20 +115,26 @@ using Seeds = std::map<std::uint64_t, double>;
 
 class Collected {
  public:
-  void add(const std::string& text, const Cell& cell, double value, bool stores_more) {
-    if (!std::isfinite(value)) return;
+  explicit Collected(const Selection& selection) : selection_(selection) {}
+
+  void add(const std::string& text, const Cell& cell, double value) {
+    if (!std::isfinite(value) || (selection_.accepts && !selection_.accepts(cell.spec))) return;
     const std::size_t row = index_of(texts_, text, text);
     const std::size_t column = index_of(specs_, cell.spec.canonical(), cell.spec);
-    stores_more_.resize(specs_.values.size());
-    stores_more_[column] = stores_more_[column] || stores_more;
     seeds_[{row, column}][cell.seed] = value;
+  }
+
+  // What a replay shows of a spec holds of its evaluations, too.
+  void note_sizes(const CellResult& cell) {
+    if (stores_more(cell)) stores_more_.insert(cell.cell.spec.canonical());
   }
 
   [[nodiscard]] MeasuredTexts means() const {
     MeasuredTexts out;
     out.texts = texts_.values;
     for (const Spec& spec : specs_.values) {
-      out.specs.push_back({spec, spec.canonical(), stores_more_[out.specs.size()],
+      const std::string canonical = spec.canonical();
+      out.specs.push_back({spec, canonical, stores_more_.contains(canonical),
                            std::vector<double>(texts_.values.size(), not_measured)});
     }
     for (const auto& [place, seeds] : seeds_) {
@@ -129,25 +160,29 @@ class Collected {
     return at->second;
   }
 
+  const Selection& selection_;
   Listed<std::string> texts_;
   Listed<Spec> specs_;
-  std::vector<bool> stores_more_;  // by spec
+  std::set<std::string> stores_more_;  // canonical texts of specs
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
 };
 
 void add_replays(Collected& collected, const StoredRun& run, std::string_view measure) {
   for (const ReplayResult& trace : run.traces) {
     for (const CellResult& cell : trace.cells) {
-      collected.add(key_of(trace.trace), cell.cell, replayed(trace, cell, measure),
-                    stores_more(cell));
+      collected.add(key_of(trace.trace), cell.cell, replayed(trace, cell, measure));
     }
   }
 }
 
-void add_evaluations(Collected& collected, const StoredRun& run, std::string_view measure) {
+void add_evaluations(Collected& collected,
+                     const StoredRun& run,
+                     std::string_view measure,
+                     const std::optional<std::size_t>& window) {
   for (const ClosedLoopResult& text : run.evaluations) {
+    if (window && text.window != *window) continue;
     for (const ClosedLoopCell& cell : text.cells) {
-      collected.add(key_of(text), cell.cell, evaluated(cell, measure), false);
+      collected.add(key_of(text), cell.cell, evaluated(cell, measure));
     }
   }
 }
@@ -157,7 +192,7 @@ void add_tasks(Collected& collected, const StoredRun& run, std::string_view meas
     for (const TaskCell& cell : result.cells) {
       const std::vector<double> values = score_values(result, cell, measure);
       for (std::size_t i = 0; i < values.size(); ++i) {
-        collected.add(key_of(result, result.items[i]), cell.cell, values[i], false);
+        collected.add(key_of(result, result.items[i]), cell.cell, values[i]);
       }
     }
   }
@@ -169,15 +204,28 @@ std::span<const Measure> measures() {
   return all;
 }
 
-MeasuredTexts measured(std::span<const StoredRun> runs, const Measure& measure) {
-  Collected collected;
+std::vector<std::size_t> windows_of(std::span<const StoredRun> runs) {
+  std::set<std::size_t> windows;
   for (const StoredRun& run : runs) {
+    for (const ClosedLoopResult& text : run.evaluations) windows.insert(text.window);
+  }
+  return {windows.begin(), windows.end()};
+}
+
+MeasuredTexts measured(std::span<const StoredRun> runs,
+                       const Measure& measure,
+                       const Selection& selection) {
+  Collected collected(selection);
+  for (const StoredRun& run : runs) {
+    for (const ReplayResult& trace : run.traces) {
+      for (const CellResult& cell : trace.cells) collected.note_sizes(cell);
+    }
     switch (measure.in) {
       case MeasuredIn::replays:
         add_replays(collected, run, measure.name);
         break;
       case MeasuredIn::evaluations:
-        add_evaluations(collected, run, measure.name);
+        add_evaluations(collected, run, measure.name, selection.window);
         break;
       case MeasuredIn::tasks:
         add_tasks(collected, run, measure.name);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,16 +30,17 @@ struct Measure {
   }
 };
 
-// retained_mass, topk_overlap, output_error and kl_to_dense of replays, over the queries after the
-// first loss; loss and recall of evaluations; exact, contains, f1, choice and answer_loss of task
-// files, of which each item is a text.
+// retained_mass, optimum_share, topk_overlap, output_error and kl_to_dense of replays, over the
+// queries after the first loss; loss and recall of evaluations, the latter also of facts up to and
+// more than 64 tokens ago; exact, contains, f1, choice and answer_loss of task files, of which each
+// item is a text.
 std::span<const Measure> measures();
 
 // One spec on every text.
 struct MeasuredSpec {
   Spec spec;
   std::string canonical;
-  bool stores_more = false;      // than its budget, in a replay; see stores_more()
+  bool stores_more = false;      // than its budget, in any replay of the runs; see stores_more()
   std::vector<double> values{};  // by text, the mean over seeds and heads; NaN: not measured
 };
 
@@ -50,8 +53,20 @@ struct MeasuredTexts {
   std::vector<MeasuredSpec> specs{};  // in the order in which runs have them first
 };
 
+// Which results count.
+struct Selection {
+  std::optional<std::size_t> window{};              // of evaluations: cut into windows of this size
+  std::function<bool(const Spec& spec)> accepts{};  // empty: every spec
+};
+
 // A text that several of the runs measured with one spec and seed counts once, as the last measured
 // it. Specs and texts without any value are left out.
-MeasuredTexts measured(std::span<const StoredRun> runs, const Measure& measure);
+MeasuredTexts measured(std::span<const StoredRun> runs,
+                       const Measure& measure,
+                       const Selection& selection = {});
+
+// The sizes of windows of the evaluations, increasing; 0 stands for texts that are not cut. A text
+// in windows of two sizes is not two texts.
+std::vector<std::size_t> windows_of(std::span<const StoredRun> runs);
 
 }  // namespace kv::reports

@@ -9,12 +9,12 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/preset_names.h"
 #include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/compared_runs.h"
 #include "kvcheck/reports/tables/summary_table.h"
-#include "kvcheck/sim/spec/presets.h"
 
 namespace kv::reports {
 namespace {
@@ -146,38 +146,10 @@ std::vector<Column> columns(const ComparedRuns& runs, const Contestant& any) {
   return all;
 }
 
-// Whether the spec is the preset with other sizes: the settings that make the published system
-// differ from the plain policy are the same, each by its word.
-bool is_sized(const Spec& spec, const Spec& preset) {
-  const auto kinds = [](const Spec& of) {
-    return std::tuple(of.policy, of.timing, of.visibility, of.positions, of.unit, of.vectors,
-                      of.budgets.text().substr(0, of.budgets.text().find(':')));
-  };
-  const auto plain = parse_spec(spec.policy->name);
-  return kinds(spec) == kinds(preset) && plain && kinds(spec) != kinds(*plain);
-}
-
-// The name of the preset that equals the spec at this budget, or of the only one that equals it but
-// for sizes; otherwise the label that the spec has in other tables.
-std::string name_of(const SpecSummary& summary) {
-  const Spec& spec = summary.spec;
-  if (spec.label() == spec.policy->name) return summary.label;
-  std::vector<std::string> sized;
-  for (const Preset& preset : presets()) {
-    std::string words = "@" + std::string(preset.name);
-    if (const auto own = parse_spec(words); own && is_sized(spec, *own)) sized.push_back(words);
-    const std::string name = words;
-    if (spec.bounded()) words += ":budget=" + std::to_string(spec.budget);
-    const auto same = parse_spec(words);
-    if (same && *same == spec) return name;
-  }
-  return sized.size() == 1 ? sized.front() : summary.label;
-}
-
 std::vector<Entry> row_of(const ComparedRuns& runs, const Contestant& one) {
   const SpecSummary& open = *one.open;
   const std::string budget = std::to_string(open.spec.budget);
-  const std::string name = name_of(open);
+  const std::string name = preset_or_label(open.spec, open.label);
   std::vector<Entry> row = {{name, name},
                             {"", open.canonical},
                             open.spec.bounded() ? Entry{budget, budget} : Entry{"-", ""},

@@ -1,0 +1,40 @@
+#include "kvcheck/cli/report/compare_means.h"
+
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "kvcheck/cli/options/output_file.h"
+#include "kvcheck/cli/options/terminal.h"
+#include "kvcheck/reports/compare/means_table.h"
+
+namespace kv::cli {
+
+Result<void> compare_means(std::span<const reports::StoredRun> runs,
+                           std::span<const reports::Measure> measures,
+                           const reports::Selection& selection,
+                           const Outputs& outputs,
+                           Streams& streams) {
+  std::vector<reports::MeasuredMeans> all;
+  for (const reports::Measure& measure : measures) {
+    auto values = reports::measured(runs, measure, selection);
+    if (!values.specs.empty()) all.push_back({measure, std::move(values)});
+  }
+  if (all.empty()) return usage_error("the file has no text of which such a measure is known");
+  const reports::Table table = reports::means_table(all);
+  const std::string words = reports::means_words(all);
+  for (const auto& [path, text] : {std::pair(outputs.json, reports::means_json(all)),
+                                   {outputs.csv, to_csv(table)},
+                                   {outputs.markdown, to_markdown(table) + "\n" + words + "\n"}}) {
+    if (path == "-") {
+      streams.out << text;
+    } else if (!path.empty()) {
+      if (auto done = write_output(path, text); !done) return done;
+    }
+  }
+  if (outputs.on_standard_output()) return {};
+  streams.out << to_text(table, streams.columns) << "\n" << folded(words, streams.columns) << "\n";
+  return {};
+}
+
+}  // namespace kv::cli

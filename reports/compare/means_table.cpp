@@ -1,0 +1,194 @@
+#include "kvcheck/reports/compare/means_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/paired.h"
+#include "kvcheck/reports/numbers/preset_names.h"
+#include "kvcheck/reports/numbers/statistics.h"
+
+namespace kv::reports {
+namespace {
+
+constexpr int digits = 4;
+
+// The few best specs, whose differences are what a reader selects by.
+constexpr std::size_t best = 12;
+
+struct MeansRow {
+  Spec spec;
+  std::string canonical;
+  bool stores_more = false;
+  std::vector<Interval> means{};  // by measure; NaN where nothing was measured
+};
+
+Interval mean_over_texts(const std::vector<double>& values) {
+  std::vector<double> known;
+  for (const double value : values) {
+    if (!std::isnan(value)) known.push_back(value);
+  }
+  if (known.empty()) return {};
+  return bootstrap_interval(known);
+}
+
+bool precedes(const MeansRow& a, const MeansRow& b, bool more_is_better) {
+  const auto place = [&](const MeansRow& row) {
+    const double mean = row.means.front().mean;
+    const double order = more_is_better ? -mean : mean;
+    return std::tuple(row.stores_more, row.spec.budget, row.spec.budget_text(), std::isnan(mean),
+                      std::isnan(mean) ? 0 : order);
+  };
+  return place(a) < place(b);
+}
+
+std::vector<MeansRow> rows_of(const std::vector<MeasuredMeans>& all) {
+  std::vector<MeansRow> rows;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t m = 0; m < all.size(); ++m) {
+    for (const MeasuredSpec& spec : all[m].values.specs) {
+      const auto [at, added] = known.emplace(spec.canonical, rows.size());
+      if (added) {
+        rows.push_back(
+            {spec.spec, spec.canonical, spec.stores_more, std::vector<Interval>(all.size())});
+      }
+      rows[at->second].means[m] = mean_over_texts(spec.values);
+    }
+  }
+  std::ranges::stable_sort(rows, [&](const MeansRow& a, const MeansRow& b) {
+    return precedes(a, b, all.front().measure.more_is_better);
+  });
+  return rows;
+}
+
+std::vector<std::string> names_in(const std::vector<MeansRow>& rows) {
+  std::vector<Spec> specs;
+  for (const MeansRow& row : rows) specs.push_back(row.spec);
+  return names_of(specs);
+}
+
+// "0.9607 (0.9596 to 0.9618)".
+Entry mean_entry(const Interval& mean) {
+  Entry entry = number_entry(mean.mean, digits);
+  if (std::isnan(mean.low)) return entry;
+  entry.text += " (" + number_entry(mean.low, digits).text + " to " +
+                number_entry(mean.high, digits).text + ")";
+  return entry;
+}
+
+Entry exact_entry(double value) {
+  return {"", number_entry(value, digits).exact};
+}
+
+std::vector<Column> columns_of(const std::vector<MeasuredMeans>& all) {
+  std::vector<Column> columns = {
+      {.title = "policy", .name = "policy"},
+      {.title = "", .name = "spec", .exact_only = true},
+      {.title = "budget", .name = "budget", .number = true},
+      {.title = "stores more", .name = "stores_more"},
+  };
+  for (const MeasuredMeans& each : all) {
+    const std::string name(each.measure.name);
+    columns.push_back({.title = std::string(each.measure.title), .name = name, .number = true});
+    for (const char* const end : {"_low", "_high"}) {
+      columns.push_back({.title = "", .name = name + end, .number = true, .exact_only = true});
+    }
+  }
+  return columns;
+}
+
+// Spearman's correlation of two measures, both so that more is better, over the rows.
+double correlation_of(const std::vector<MeasuredMeans>& all,
+                      std::span<const MeansRow> rows,
+                      std::size_t other) {
+  std::vector<double> first;
+  std::vector<double> second;
+  for (const MeansRow& row : rows) {
+    if (std::isnan(row.means[0].mean) || std::isnan(row.means[other].mean)) continue;
+    first.push_back((all[0].measure.more_is_better ? 1 : -1) * row.means[0].mean);
+    second.push_back((all[other].measure.more_is_better ? 1 : -1) * row.means[other].mean);
+  }
+  return first.size() < 3 ? not_measured : rank_correlation(first, second);
+}
+
+// The rows that are ranked with the first one.
+std::span<const MeansRow> ranked(const std::vector<MeansRow>& rows) {
+  const auto other = [&](const MeansRow& row) {
+    return row.stores_more != rows.front().stores_more ||
+           row.spec.budget_text() != rows.front().spec.budget_text();
+  };
+  const auto end = std::ranges::find_if(rows, other);
+  return {rows.begin(), end};
+}
+
+}  // namespace
+
+Table means_table(const std::vector<MeasuredMeans>& all) {
+  Table table{.columns = columns_of(all), .rows = {}};
+  const std::vector<MeansRow> rows = rows_of(all);
+  const std::vector<std::string> names = names_in(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string budget = rows[i].spec.budget_text();
+    const std::string more = rows[i].stores_more ? "yes" : "no";
+    std::vector<Entry> entries = {{names[i], names[i]},
+                                  {"", rows[i].canonical},
+                                  {budget, budget == "-" ? "" : budget},
+                                  {more, more}};
+    for (const Interval& mean : rows[i].means) {
+      entries.push_back(mean_entry(mean));
+      entries.push_back(exact_entry(mean.low));
+      entries.push_back(exact_entry(mean.high));
+    }
+    table.rows.push_back(std::move(entries));
+  }
+  return table;
+}
+
+std::string means_words(const std::vector<MeasuredMeans>& all) {
+  std::string words;
+  for (const MeasuredMeans& each : all) {
+    words += (words.empty() ? "Means over " : ", ") + std::to_string(each.values.texts.size()) +
+             " " + std::string(each.measure.units()) + " (" + std::string(each.measure.name) + ")";
+  }
+  words += ", with 95 % bootstrap intervals.";
+  const std::vector<MeansRow> rows = rows_of(all);
+  const auto group = ranked(rows);
+  for (std::size_t other = 1; other < all.size(); ++other) {
+    const double over_all = correlation_of(all, group, other);
+    if (std::isnan(over_all)) continue;
+    words += " Spearman's rank correlation of " + std::string(all[0].measure.name) + " and " +
+             std::string(all[other].measure.name) + " is " + number_entry(over_all, 2).text +
+             " over the first " + std::to_string(group.size()) + " rows";
+    if (group.size() >= 2 * best) {
+      words += ", and " + number_entry(correlation_of(all, group.first(best), other), 2).text +
+               " over the first " + std::to_string(best);
+    }
+    words += ".";
+  }
+  return words;
+}
+
+std::string means_json(const std::vector<MeasuredMeans>& all) {
+  const Table table = means_table(all);
+  std::string lines;
+  for (const std::vector<Entry>& row : table.rows) {
+    JsonObject object;
+    object.add("type", "spec_means");
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const Column& column = table.columns[i];
+      if (column.number && column.name != "budget") {
+        object.add_raw(column.name, row[i].exact.empty() ? "null" : row[i].exact);
+      } else {
+        object.add(column.name, std::string_view(row[i].exact));
+      }
+    }
+    lines += object.text() + "\n";
+  }
+  return lines;
+}
+
+}  // namespace kv::reports

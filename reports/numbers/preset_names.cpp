@@ -1,0 +1,54 @@
+#include "kvcheck/reports/numbers/preset_names.h"
+
+#include <tuple>
+
+#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/sim/spec/presets.h"
+#include "kvcheck/sim/spec/spec.h"
+
+namespace kv::reports {
+namespace {
+
+// Whether the spec is the preset with other sizes: the settings that make the published system
+// differ from the plain policy are the same, each by its word.
+bool is_sized(const Spec& spec, const Spec& preset) {
+  const auto kinds = [](const Spec& of) {
+    return std::tuple(of.policy, of.timing, of.visibility, of.positions, of.unit, of.vectors,
+                      of.budgets.text().substr(0, of.budgets.text().find(':')));
+  };
+  const auto plain = parse_spec(spec.policy->name);
+  return kinds(spec) == kinds(preset) && plain && kinds(spec) != kinds(*plain);
+}
+
+}  // namespace
+
+std::string preset_or_label(const Spec& spec, const std::string& label) {
+  if (spec.label() == spec.policy->name) return label;
+  std::vector<std::string> sized;
+  for (const Preset& preset : presets()) {
+    std::string words = "@" + std::string(preset.name);
+    if (const auto own = parse_spec(words); own && is_sized(spec, *own)) sized.push_back(words);
+    const std::string name = words;
+    if (spec.bounded()) words += ":budget=" + std::to_string(spec.budget);
+    const auto same = parse_spec(words);
+    if (same && *same == spec) return name;
+  }
+  return sized.size() == 1 ? sized.front() : label;
+}
+
+std::vector<std::string> names_of(std::span<const Spec> specs) {
+  const std::vector<std::string> labels = labels_of(specs);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    names.push_back(preset_or_label(specs[i], labels[i]));
+  }
+  std::vector<std::string> apart = names;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    for (std::size_t k = 0; k < specs.size(); ++k) {
+      if (names[i] == names[k] && labels[i] != labels[k]) apart[i] = labels[i];
+    }
+  }
+  return apart;
+}
+
+}  // namespace kv::reports

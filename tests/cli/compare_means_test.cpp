@@ -1,0 +1,151 @@
+// kvcheck compare: which results it takes, and its table of means.
+#include <algorithm>
+#include <fstream>
+
+#include "kvcheck/reports/compare/means_table.h"
+#include "kvcheck/reports/numbers/paired.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/cli/killed_run.h"
+
+namespace kv {
+namespace {
+
+using reports::measured;
+using test::Ran;
+using test::run;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// A results file with replays of eight streams, and of evaluations of two texts at two sizes of
+// windows.
+class CompareMeans : public testing::Test {
+ protected:
+  CompareMeans() {
+    std::string traces;
+    for (int seed = 1; seed <= 8; ++seed) {
+      traces += std::string(seed > 1 ? ", " : "") +
+                "\"synthetic:zipf:tokens=160,heads=2,seed=" + std::to_string(seed) + "\"";
+    }
+    sweep(R"({"replay": {"traces": [)" + traces +
+          R"(], "policies": ["streaming:budget=16", "h2o:budget=16", "random:budget=16",
+             "tova:budget=16;timing=lazy:8"], "seeds": 2, "oracle": true}})");
+    const std::string model = test::a_model();
+    sweep(R"({"eval": {"model": ")" + model + R"(", "texts": [")" + model +
+          R"(/held-out.txt"], "tokens": 200, "windows": [0, 64], "policies": ["dense",
+             "streaming:budget=16", "tova:budget=16;timing=lazy:8"]}})");
+  }
+
+  void sweep(const std::string& plan) const {
+    std::ofstream(folder_ / "plan.json") << plan;
+    const Ran ran = run({"sweep", folder_ / "plan.json", "-o", folder_ / "run.db", "-q"});
+    ASSERT_EQ(ran.status, 0) << ran.err;
+  }
+
+  [[nodiscard]] Ran compare(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"compare", folder_ / "run.db"});
+    return run(words);
+  }
+
+  [[nodiscard]] std::vector<reports::StoredRun> runs() const {
+    return {reports::read_run(folder_ / "run.db", 1).value(),
+            reports::read_run(folder_ / "run.db", 2).value()};
+  }
+
+  static reports::Measure measure(std::string_view name) {
+    for (const reports::Measure& each : reports::measures()) {
+      if (each.name == name) return each;
+    }
+    ADD_FAILURE() << name;
+    return {};
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(CompareMeans, AreThoseOfTheTextsWithTheirBootstrapIntervals) {
+  const auto masses = measured(runs(), measure("retained_mass"));
+  const auto interval = reports::bootstrap_interval(masses.specs[0].values);
+  const Ran ran =
+      compare({"--means", "--measure", "retained_mass", "--window", "64", "--json", "-"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_LT(interval.low, interval.mean);
+  // The best of the four is one of the lines; the first spec's numbers are on its own.
+  const std::size_t line = ran.out.find("\"spec\":\"" + masses.specs[0].canonical);
+  ASSERT_NE(line, std::string::npos) << ran.out;
+  const auto number = [&](const std::string& name) {
+    const std::string field = "\"" + name + "\":";
+    return std::stod(ran.out.substr(ran.out.find(field, line) + field.size()));
+  };
+  EXPECT_DOUBLE_EQ(number("retained_mass"), interval.mean);
+  EXPECT_DOUBLE_EQ(number("retained_mass_low"), interval.low);
+  EXPECT_DOUBLE_EQ(number("retained_mass_high"), interval.high);
+  EXPECT_EQ(std::ranges::count(ran.out, '\n'), 4);
+}
+
+TEST_F(CompareMeans, ListCachesThatStoreMoreAfterTheOthersInEvaluationsToo) {
+  const Ran ran = compare({"--means", "--measure", "loss", "--window", "64"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_LT(ran.out.find("streaming"), ran.out.find("tova"));
+  EXPECT_LT(ran.out.find("tova lazy:8"), ran.out.size());
+  EXPECT_THAT(ran.out, HasSubstr("yes"));
+}
+
+TEST_F(CompareMeans, ShareOfTheOptimumIsTheMassDividedByIt) {
+  const auto masses = measured(runs(), measure("retained_mass"));
+  const auto shares = measured(runs(), measure("optimum_share"));
+  ASSERT_EQ(masses.specs.size(), shares.specs.size());
+  for (std::size_t s = 0; s < shares.specs.size(); ++s) {
+    for (std::size_t t = 0; t < 8; ++t) {
+      EXPECT_GT(shares.specs[s].values[t], masses.specs[s].values[t]);
+      EXPECT_LE(shares.specs[s].values[t], 1.0 + 1e-9);
+    }
+  }
+}
+
+TEST_F(CompareMeans, RecallNearAndFarMakeUpRecall) {
+  const auto all = runs();
+  const reports::Selection uncut{.window = 0, .accepts = {}};
+  const ClosedLoopResult& text = all[1].evaluations[0];
+  ASSERT_EQ(text.window, 0U);
+  std::size_t near = 0;
+  std::size_t right = 0;
+  for (const RecallBin& bin : text.cells[0].recall) {
+    if (bin.last > 64) continue;
+    near += bin.asked;
+    right += bin.right;
+  }
+  ASSERT_GT(near, 0U);
+  EXPECT_DOUBLE_EQ(measured(all, measure("recall_near"), uncut).specs[0].values[0],
+                   static_cast<double>(right) / static_cast<double>(near));
+}
+
+TEST_F(CompareMeans, ATextInTwoSizesOfWindowsIsNotTwoTexts) {
+  const Ran both = compare({"--measure", "loss"});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.err, HasSubstr("run.db has evaluations of texts in windows of 0, 64 tokens (0: "
+                                  "not cut), which are not different texts; expected --window"));
+  EXPECT_THAT(compare({"--measure", "loss", "--window", "64", "--against", "dense"}).out,
+              HasSubstr(", 1 text\n"));
+  EXPECT_EQ(measured(runs(), measure("loss"), {.window = 0, .accepts = {}}).texts.size(), 1U);
+}
+
+TEST_F(CompareMeans, OnlyThePoliciesThatAreNamed) {
+  const Ran ran = compare({"--measure", "retained_mass", "--window", "0", "--policies", "h2o",
+                           "--policies", "random:budget=16"});
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("h2o"), HasSubstr("random"), Not(HasSubstr("streaming"))));
+}
+
+TEST_F(CompareMeans, NeedOneFileAndAMeasureThatItHas) {
+  const Ran two = run({"compare", folder_ / "run.db", folder_ / "run.db", "--means"});
+  EXPECT_EQ(two.status, 2);
+  EXPECT_THAT(two.err, HasSubstr("--means is for one file"));
+  EXPECT_THAT(compare({"--means", "--against", "dense", "--window", "0"}).err,
+              HasSubstr("--means has no tests; expected no --against beside it"));
+  const Ran none = compare({"--means", "--measure", "exact", "--window", "0"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("has no text of which such a measure is known"));
+}
+
+}  // namespace
+}  // namespace kv
