@@ -1,8 +1,6 @@
-"""What docs/claims.py and docs/comparison.py share: runs of kvcheck, texts and simple statistics."""
+"""What the modules of docs/claims.py share: runs of kvcheck and simple statistics."""
 import atexit
-import functools
 import json
-import math
 import subprocess
 import sys
 import tempfile
@@ -12,7 +10,6 @@ sys.dont_write_bytecode = True
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "build/release/kvcheck"
 TRACE = "traces/data/tinystories-2m.qkv.safetensors"
 HELD_OUT = "model/data/held-out.txt"
-TEXT_TOKENS = 4095
 
 _scratch = tempfile.TemporaryDirectory()
 atexit.register(_scratch.cleanup)
@@ -41,15 +38,6 @@ def run_lines(words, status=(0,)):
     return [json.loads(line) for line in run_text(words, status).splitlines()]
 
 
-def more_text(seed):
-    """Writes another text with the program of the held-out text; returns its path for run_text."""
-    done = subprocess.run([sys.executable, "model/training/text.py", str(seed), str(TEXT_TOKENS)],
-                          capture_output=True, text=True, check=True)
-    with open(f"{_scratch.name}/text-{seed}.txt", "w", encoding="utf-8") as file:
-        file.write(done.stdout)
-    return f"SCRATCH/text-{seed}.txt"
-
-
 def model_on(text):
     return f"--model model/data --text {text}"
 
@@ -70,35 +58,6 @@ def median(values):
 def deviation(values):
     centre = mean(values)
     return (sum((v - centre) ** 2 for v in values) / (len(values) - 1)) ** 0.5
-
-
-def inside(t, degrees):
-    """The probability that Student's t lies between -t and t, as a finite sum for whole degrees of freedom."""
-    angle = math.atan(t / math.sqrt(degrees))
-    square = math.cos(angle) ** 2
-    first = degrees % 2  # the sum runs over odd or even powers of the cosine
-    term = math.cos(angle) if first else 1.0
-    total = 0.0
-    for power in range(first, degrees - 1, 2):
-        total += term
-        term *= square * (power + 1) / (power + 2)
-    total *= math.sin(angle)
-    return 2 / math.pi * (angle + total) if first else total
-
-
-@functools.lru_cache(None)
-def student(degrees):
-    """The quantile of Student's t for a two-sided interval of 95 %."""
-    low, high = 0.0, 20.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if inside(middle, degrees) < 0.95 else (low, middle)
-    return high
-
-
-def half_width(values):
-    """Half the width of a 95 % interval of the mean, by Student's t."""
-    return student(len(values) - 1) * deviation(values) / math.sqrt(len(values))
 
 
 def counted(evaluations, first, last):
