@@ -218,6 +218,12 @@ Result<EvalPlan> plan_eval(const Arguments& arguments, EvalGiven given) {
   for (std::string& note : notes_on(plan.cells, longest)) {
     plan.notes.push_back(std::move(note));
   }
+  const auto absolute = [](const Cell& cell) { return !are_ranks(cell.spec.positions); };
+  if (std::ranges::any_of(plan.cells, absolute)) {
+    for (std::string& note : context_notes(longest, plan.opened->model.config.context)) {
+      plan.notes.push_back(std::move(note));
+    }
+  }
   const std::size_t running =
       std::min<std::size_t>(plan.threads, plan.cells.size() * plan.texts.size());
   const auto needs = decoder_needs(plan.opened->model, plan.cells, longest, running);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/evaluate/text_notes.h"
 #include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/model/run/evaluate.h"
@@ -260,6 +261,12 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   Result<model::Decoder> decoder =
       model::Decoder::create(plan->opened.model, plan->cell.spec, options);
   if (!decoder) return decoder.error();
+  const std::size_t length = plan->prompt.size() + plan->tokens;
+  if (!are_ranks(plan->cell.spec.positions)) {
+    for (const std::string& note : context_notes(length, plan->opened.model.config.context)) {
+      streams.err << "Note: " << note << ".\n";
+    }
+  }
   const InterruptGuard guard;
   const std::span<const model::TokenId> prompt = plan->prompt;
   for (std::size_t at = 0; at < prompt.size(); at = decoder->seen()) {

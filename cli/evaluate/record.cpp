@@ -193,13 +193,23 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!opened) return opened.error();
   Result<model::RecordOptions> options = record_options(*arguments, *opened);
   if (!options) return options.error();
-  const Result<std::vector<model::TokenId>> tokens = recorded_tokens(*arguments, *opened, streams);
-  if (!tokens) return tokens.error();
+  const Result<RecordedText> text = recorded_text(*arguments, *opened);
+  if (!text) return text.error();
+  const std::vector<model::TokenId>& tokens = text->tokens;
+  if (options->queries) {
+    // Once more than needed, so that no note stands before this error.
+    const auto drawn = draw_queries(*options->queries, tokens.size(), options->query_seed);
+    if (!drawn) return drawn.error();
+  }
   if (auto fine = check_output(path, *arguments); !fine) return fine;
   if (arguments->given("resume")) {
-    auto identity = identity_of(*arguments, table, *tokens);
+    auto identity = identity_of(*arguments, table, tokens);
     if (!identity) return identity.error();
     options->identity = *std::move(identity);
+  }
+
+  for (const std::string& note : text->notes) {
+    if (!arguments->given("quiet")) streams.err << "Note: " << note << ".\n";
   }
 
   const InterruptGuard guard;
@@ -209,7 +219,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
     return !interrupted();
   };
   Result<void> done =
-      model::record(opened->model, *opened->tokenizer, *tokens, *options, path, report);
+      model::record(opened->model, *opened->tokenizer, tokens, *options, path, report);
   progress.clear();
   if (interrupted()) {
     return io_error("interrupted; nothing was written" +
@@ -219,7 +229,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
                                ".unfinished': the same command continues from it"));
   }
   if (!done) return done;
-  streams.err << "wrote " << path << ": " << tokens->size() << " tokens\n";
+  streams.err << "wrote " << path << ": " << tokens.size() << " tokens\n";
   return {};
 }
 

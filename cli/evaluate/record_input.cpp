@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <ostream>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -32,9 +32,7 @@ std::string command_of(const Arguments& arguments, std::span<const Option> table
 
 }  // namespace
 
-Result<std::vector<model::TokenId>> recorded_tokens(const Arguments& arguments,
-                                                    const OpenedModel& opened,
-                                                    Streams& streams) {
+Result<RecordedText> recorded_text(const Arguments& arguments, const OpenedModel& opened) {
   const Result<std::string> text = text_of_file(arguments);
   if (!text) return text.error();
   const auto tokens = arguments.count("tokens", 2, std::uint64_t{1} << 24);
@@ -57,12 +55,10 @@ Result<std::vector<model::TokenId>> recorded_tokens(const Arguments& arguments,
                        " tokens; expected at least 2 after the skipped ones");
   }
   stream.erase(begin, begin + static_cast<std::ptrdiff_t>(skip->value()));
-  if (!arguments.given("quiet")) {
-    for (const std::string& note : text_notes(arguments, *text, stream.size())) {
-      streams.err << "Note: " << note << ".\n";
-    }
-  }
-  return stream;
+  std::vector<std::string> notes = text_notes(arguments, *text, stream.size());
+  std::ranges::copy(context_notes(stream.size(), opened.model.config.context),
+                    std::back_inserter(notes));
+  return RecordedText{.tokens = std::move(stream), .notes = std::move(notes)};
 }
 
 Result<std::string> identity_of(const Arguments& arguments,

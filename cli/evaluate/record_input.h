@@ -8,17 +8,20 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/cli/model/model_options.h"
-#include "kvcheck/cli/options/command.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
 namespace kv::cli {
 
-// The tokens to record. Notes, unless --quiet is given, say what of the options the text does not
-// have.
-Result<std::vector<model::TokenId>> recorded_tokens(const Arguments& arguments,
-                                                    const OpenedModel& opened,
-                                                    Streams& streams);
+struct RecordedText {
+  std::vector<model::TokenId> tokens;
+  // What the text does not have of what the options ask for, and whether it is longer than the
+  // model's training: without "Note:" and the full stop.
+  std::vector<std::string> notes;
+};
+
+// The tokens to record.
+Result<RecordedText> recorded_text(const Arguments& arguments, const OpenedModel& opened);
 
 // The options of the table that decide the numbers, the model's files and the tokens, as one text.
 // Cost: reads all weights.

@@ -6,6 +6,14 @@
 
 namespace kv::cli {
 
+std::vector<std::string> context_notes(std::size_t longest, std::size_t context) {
+  if (context == 0 || longest <= context) return {};
+  return {"a text of " + std::to_string(longest) + " tokens is longer than the " +
+          std::to_string(context) +
+          " tokens that the model was trained on; with positions=in-cache and a budget, "
+          "positions stay within them"};
+}
+
 std::vector<std::string> text_notes(const Arguments& arguments,
                                     const std::string& text,
                                     std::size_t tokens) {

@@ -1,4 +1,4 @@
-// What the text of a command lacks of what its options ask for.
+// Notes on a text: what it lacks of what the options ask for, and its length.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,10 @@
 #include "kvcheck/cli/options/options.h"
 
 namespace kv::cli {
+
+// A note if a text is longer than those that the model was trained on; `context` is 0 if they are
+// not known.
+std::vector<std::string> context_notes(std::size_t longest, std::size_t context);
 
 // Notes, without "Note:" and the full stop, on --tokens above the `tokens` that were read, and on a
 // --split whose word is not in the text.

@@ -238,23 +238,30 @@ class Parser {
   void place(std::vector<Placed>& placed) {
     const std::uint64_t align = alignment();
     if (failed()) return;
-    const std::uint64_t begin = (at_ + align - 1) / align * align;
+    const auto padded = [&](std::uint64_t bytes) { return (bytes + align - 1) / align * align; };
+    const std::uint64_t begin = padded(at_);
     const std::uint64_t size = begin < bytes_.size() ? bytes_.size() - begin : 0;
+    std::uint64_t end = 0;  // of the tensors before
     for (Placed& one : placed) {
-      if (one.offset % align != 0) {
+      // As llama.cpp writes and reads them: elsewhere a tensor would have the numbers of another.
+      if (one.offset != padded(end)) {
         return fail("has tensor " + shown(one.name) + " at offset " + std::to_string(one.offset) +
-                    "; expected a multiple of the alignment of " + std::to_string(align));
+                    "; expected " + std::to_string(padded(end)) + ", behind the tensor before");
       }
       if (one.offset > size || one.bytes > size - one.offset) {
         return fail("is cut off: tensor " + shown(one.name) + " needs " +
                     std::to_string(one.bytes) + " bytes at offset " + std::to_string(one.offset) +
                     " of the data, which have " + std::to_string(size));
       }
+      end = one.offset + one.bytes;
       one.tensor.data = bytes_.subspan(begin + one.offset, one.bytes);
       if (!gguf_.tensors.emplace(one.name, std::move(one.tensor)).second) {
         return fail("has two tensors " + shown(one.name) + "; expected one");
       }
     }
+    if (size < end + align) return;
+    fail("has " + std::to_string(size - end) +
+         " bytes behind its last tensor; expected fewer than " + std::to_string(align));
   }
 
   std::uint64_t alignment() {

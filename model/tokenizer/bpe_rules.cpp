@@ -81,12 +81,13 @@ Result<void> read_unknown(const json::value* model, BpeRules& rules) {
   rules.byte_fallback = flag_of(find(model, "byte_fallback"), false);
   rules.fuse_unknown = flag_of(find(model, "fuse_unk"), false);
   const std::string unknown(text_of(find(model, "unk_token")));
-  if (unknown.empty() || rules.words.byte_level()) return {};
+  if (unknown.empty()) return {};
   const auto found = rules.vocabulary.find(unknown);
   if (found == rules.vocabulary.end()) {
     return malformed("has an unk_token " + shown(unknown) + ", which is not in the vocabulary");
   }
-  rules.unknown = found->second;
+  // Bytes are never unknown.
+  if (!rules.words.byte_level()) rules.unknown = found->second;
   return {};
 }
 
@@ -128,6 +129,9 @@ Result<BpeRules> parse_tokenizer_json(std::string_view text) {
       *root, {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
               "post_processor", "decoder", "model"});
   if (!known) return known.error();
+  if (auto checked = tokenizer_json::check_types(*root); !checked) return checked.error();
+  const std::string_view version = text_of(find(root, "version"));
+  if (!version.empty() && version != "1.0") return unsupported("version", version, "1.0");
   const std::string_view type = text_of(find(model, "type"));
   if (!type.empty() && type != "BPE") return unsupported("model", type, "BPE or WordLevel");
   if (auto checked = check_model(*model); !checked) return checked.error();

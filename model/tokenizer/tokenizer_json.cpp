@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "kvcheck/base/text/describe.h"
@@ -51,6 +52,42 @@ Result<void> known_entries(const json::value& object,
     if (value.is_null() || std::ranges::find(names, entry) != names.end()) continue;
     return unsupported("further entry", std::string(entry) + ": " + json::serialize(value),
                        "only entries that kvcheck obeys");
+  }
+  return {};
+}
+
+Result<void> check_types(const json::value& tokenizer) {
+  constexpr std::array<std::string_view, 13> flags = {
+      "byte_fallback", "fuse_unk", "ignore_merges", "invert", "individual_digits",
+      "use_regex",     "split",    "lstrip",        "rstrip", "add_prefix_space",
+      "normalized",    "special",  "single_word"};
+  constexpr std::array<std::string_view, 10> texts = {
+      "type",   "replacement", "prepend_scheme", "prepend",   "behavior",
+      "String", "Regex",       "content",        "unk_token", "version"};
+  constexpr std::array<std::string_view, 5> others = {"vocab", "merges", "post_processor",
+                                                      "truncation", "padding"};
+  if (tokenizer.is_array()) {
+    for (const json::value& one : tokenizer.get_array()) {
+      if (auto checked = check_types(one); !checked) return checked;
+    }
+  }
+  if (!tokenizer.is_object()) return {};
+  const json::object& object = tokenizer.get_object();
+  if (object.contains("String") && object.contains("Regex")) {
+    return unsupported("pattern", json::serialize(tokenizer), "one String or one Regex");
+  }
+  for (const auto& [name, value] : object) {
+    const std::string_view entry(name.data(), name.size());
+    const auto is_one_of = [&](const auto& names) {
+      return std::ranges::find(names, entry) != names.end();
+    };
+    if (value.is_null() || is_one_of(others)) continue;
+    const bool flag = is_one_of(flags);
+    if ((flag && !value.is_bool()) || (is_one_of(texts) && !value.is_string())) {
+      return malformed("has '" + std::string(entry) + "' = " + shown(json::serialize(value)) +
+                       "; expected " + (flag ? "true or false" : "a text"));
+    }
+    if (auto checked = check_types(value); !checked) return checked;
   }
   return {};
 }

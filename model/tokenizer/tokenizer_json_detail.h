@@ -29,6 +29,11 @@ Error unsupported(std::string_view what, std::string_view found, std::string_vie
 Result<void> known_entries(const boost::json::value& object,
                            std::initializer_list<std::string_view> names);
 
+// An error if an entry that is a flag or a text by its name is none, anywhere in a tokenizer but in
+// its vocabulary and in what is not used; or if a pattern has two texts. Readers of single entries
+// take what has another type for missing.
+Result<void> check_types(const boost::json::value& tokenizer);
+
 // An object of texts and token numbers. It is an error if two texts have the same number.
 Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const boost::json::value* from);
 

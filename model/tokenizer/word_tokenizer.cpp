@@ -99,6 +99,7 @@ Result<std::unique_ptr<Tokenizer>> parse_word_tokenizer(std::string_view json) {
   const auto parsed = file::parse(json);
   if (!parsed) return parsed.error();
   const auto* const root = &*parsed;
+  if (auto checked = file::check_types(*root); !checked) return checked.error();
   const auto type_of = [&](std::string_view entry) {
     return file::text_of(file::find(file::find(root, entry), "type"));
   };

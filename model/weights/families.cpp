@@ -103,7 +103,8 @@ constexpr auto harmless = std::to_array<std::string_view>({"_name_or_path",
                                                            "is_decoder",
                                                            "tf_legacy_loss",
                                                            "transformers.js_config",
-                                                           "unsloth_fixed"});
+                                                           "unsloth_fixed",
+                                                           "unsloth_version"});
 
 constexpr auto llama_harmless =
     std::to_array<std::string_view>({"pretraining_tp", "is_llama_config"});

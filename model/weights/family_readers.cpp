@@ -130,6 +130,9 @@ void read_smollm3(ConfigReader& reader, ModelConfig& config) {
   const std::size_t interval = std::max<std::size_t>(1, reader.count("no_rope_layer_interval", 4));
   const json::value* list = reader.find("no_rope_layers");
   std::vector<LayerSettings>& layers = layer_settings(reader, config);
+  if (list != nullptr && (!list->is_array() || list->get_array().size() != layers.size())) {
+    return reader.keep_wrong("no_rope_layers", *list, "a list of 0 and 1, one for each layer");
+  }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const json::value* one = nullptr;
     if (list != nullptr && list->is_array()) one = list->get_array().if_contains(i);

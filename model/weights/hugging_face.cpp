@@ -85,7 +85,9 @@ Result<void> Binder::embedding(const std::string& name, const std::string& head_
 Result<void> Binder::head(const std::string& name) {
   if (!model.config.tied) return table(name, model.config.vocabulary, model.head);
   // Some exports store the tied matrix twice; asking for it keeps it out of the unknown ones.
-  static_cast<void>(files.has(name));
+  if (files.has(name)) {
+    if (auto same = table(name, model.config.vocabulary, model.head); !same) return same;
+  }
   model.head = model.embedding;
   return {};
 }

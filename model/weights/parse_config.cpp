@@ -180,6 +180,12 @@ Result<ModelConfig> config_of(const json::object& entries) {
   const auto family = std::ranges::find(families(), config.name, &Family::name);
   if (family == families().end()) {
     const std::vector<std::string_view> names(words.begin(), words.end());
+    if (config.name == "gemma3") {
+      return Error{
+          Error::Kind::unsupported,
+          "has the model_type 'gemma3', a model of texts and images; expected 'gemma3_text', "
+          "as the directory of a model of texts alone has"};
+    }
     return Error{Error::Kind::unsupported,
                  "has an " + unknown_word("model_type", config.name, names)};
   }

@@ -28,7 +28,15 @@ Kind kind_of(ConfigReader& reader, const std::string& word, bool phi3) {
 // The length of the first training's texts.
 double first_context(ConfigReader& inner, ConfigReader& outer, const ModelConfig& config) {
   constexpr std::string_view name = "original_max_position_embeddings";
-  const std::size_t given = inner.count(name, outer.count(name, config.context));
+  // transformers assumes this number for Phi-3, and the trained context for others.
+  const std::size_t otherwise =
+      config.architecture == Architecture::phi3 ? std::size_t{4096} : config.context;
+  const std::size_t outside = outer.count(name, otherwise);
+  const std::size_t given = inner.count(name, outside);
+  if (outer.find(name) != nullptr && given != outside) {
+    inner.keep("has " + std::string(name) + " twice, as " + std::to_string(outside) + " and " +
+               std::to_string(given) + "; expected one number");
+  }
   if (given < 2) inner.keep("has '" + std::string(name) + "' below 2; expected a text's length");
   return static_cast<double>(given);
 }

@@ -131,7 +131,8 @@ TEST(GgufContainer, NamesTheTensorThatIsWrong) {
   EXPECT_THAT(one(1, 2, 99, 0), HasSubstr("of type 99"));
   EXPECT_THAT(one(1, 3, 0, 0), HasSubstr("cut off: tensor 't' needs 12 bytes at offset 0 of the "
                                          "data, which have 8"));
-  EXPECT_THAT(one(1, 2, 0, 7), HasSubstr("offset 7; expected a multiple of the alignment of 32"));
+  EXPECT_THAT(one(1, 2, 0, 7), HasSubstr("offset 7; expected 0, behind the tensor before"));
+  EXPECT_THAT(one(1, 2, 0, 32), HasSubstr("offset 32; expected 0, behind the tensor before"));
   EXPECT_THAT(one(1, 2, 0, ~std::uint64_t{0} - 31), HasSubstr("at offset 18446744073709551584"));
   EXPECT_THAT(one(4, 1ULL << 16, 0, 0), HasSubstr("more numbers than any file holds"));
   EXPECT_THAT(one(1, 1ULL << 62, 0, 0), HasSubstr("more numbers than any file holds"));
