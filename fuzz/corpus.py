@@ -101,6 +101,18 @@ def sampled_trace(queries, design):
     return json.dumps(header, separators=(",", ":")), data
 
 
+def array_history(feeds, evicted_at, head='{"kvcheck_history":1,"setup":{"budget":3}}'):
+    """A recorded run of one unit as a safetensors file."""
+    feeds_data = struct.pack("<%di" % len(feeds), *feeds)
+    data = feeds_data + struct.pack("<%di" % len(evicted_at), *evicted_at)
+    header = {"__metadata__": {"visible": "causal", **({"head": head} if head else {})},
+              "feeds": {"dtype": "I32", "shape": [len(feeds)], "data_offsets": [0, len(feeds_data)]},
+              "evicted_at": {"dtype": "I32", "shape": [1, 1, 1, len(evicted_at)],
+                             "data_offsets": [len(feeds_data), len(data)]}}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
 def traces(kvcheck):
     """Synthetic traces of all kinds, as files and as headers with data."""
     specs = {
@@ -521,6 +533,11 @@ def battery():
         "large": lines(head, {"do": "feed", "tokens": 9999, "units": [{"visible": "causal"}]}),
         "no-entry": lines(head, {"do": "feed", "tokens": 1}),
         "not-stored": lines(head, dict(fed[1], units=[{"evicted": [7]}])), "no-json": "hello\n"})
+    write_all("array_history", {
+        "right": array_history([2, 1, 1], [-1, 1, 2, -1]),
+        "too-early": array_history([2, 1, 1], [-1, -1, -1, 2][::-1]),
+        "no-head": array_history([4], [-1] * 4, head=None), "no-arrays": "hello\n",
+        "lengths": array_history([2, 1], [-1] * 4), "negative": array_history([2, -1], [-1])})
     write_all("test_case", {
         "case": "sinks=1,recent=2,budget=5,layers=2;stream=hitter,seed=7,planted=3;"
                 "calls=f3,f1,k,b1:f2,b0:t4,r",

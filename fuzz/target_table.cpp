@@ -6,7 +6,7 @@
 namespace kv::fuzz {
 namespace {
 
-constexpr std::array<Target, 30> table = {{
+constexpr std::array<Target, 31> table = {{
     {"safetensors", 4096, safetensors},
     {"trace", 4096, trace},
     {"npy", 2048, npy},
@@ -33,6 +33,7 @@ constexpr std::array<Target, 30> table = {{
     {"declarations", 2048, declarations},
     {"history", 4096, history},
     {"recorded", 4096, recorded},
+    {"array_history", 4096, array_history},
     {"test_case", 512, test_case},
     {"task_items", 2048, task_items},
     {"sweep_plan", 2048, sweep_plan},

@@ -8,6 +8,7 @@
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text_stream.h"
 #include "kvcheck/cli/check/result_colours.h"
+#include "kvcheck/cli/judge/array_history.h"
 #include "kvcheck/cli/judge/beside.h"
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/memory.h"
@@ -71,7 +72,9 @@ constexpr std::string_view help =
     "\n"
     "FILE holds lines of JSON: what the cache declares, then for each call the tokens that it was\n"
     "fed, what each unit stored afterwards or evicted, and what queries saw, where that is known.\n"
-    "Ten lines of Python write it in any framework; properties/HISTORY.md specifies it.\n"
+    "Ten lines of Python write it in any framework; properties/HISTORY.md specifies it. It may "
+    "also\n"
+    "be a safetensors file that says when each token was evicted.\n"
     "\n"
     "Every law that needs no further calls is tried on every run of the file. The others are "
     "listed\n"
@@ -206,7 +209,14 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
   const auto file = MappedFile::open(path);
   if (!file) return file.error();
   const auto bytes = file->bytes();
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string lines;
+  if (is_array_history(text)) {
+    auto read = lines_of_arrays(text, path);
+    if (!read) return read.error();
+    lines = *std::move(read);
+    text = lines;
+  }
   const auto report = properties::judge_file(text, path, *options);
   if (!report) return report.error();
   const auto beside = compared(text, path, *options, *arguments);

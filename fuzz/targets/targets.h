@@ -45,12 +45,13 @@ bool kill_matrix(Input input);     // the output of kvcheck selftest --json
 bool finished_parts(Input input);  // a key, a part, what follows them in a file of parts
 
 // The battery.
-bool conversation(Input input);  // the lines that a subject's program answers
-bool requests(Input input);      // the lines that a host asks
-bool declarations(Input input);  // the JSON of a contract, a setup, or the facts of a unit
-bool history(Input input);       // a case, a contract, and the facts that a cache reports
-bool recorded(Input input);      // a file of recorded histories
-bool test_case(Input input);     // a case, or what --reproduce takes
+bool conversation(Input input);   // the lines that a subject's program answers
+bool requests(Input input);       // the lines that a host asks
+bool declarations(Input input);   // the JSON of a contract, a setup, or the facts of a unit
+bool history(Input input);        // a case, a contract, and the facts that a cache reports
+bool recorded(Input input);       // a file of recorded histories
+bool array_history(Input input);  // the same as arrays
+bool test_case(Input input);      // a case, or what --reproduce takes
 
 // The command line.
 bool sweep_plan(Input input);  // a plan of kvcheck sweep

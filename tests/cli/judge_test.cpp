@@ -195,5 +195,66 @@ TEST(JudgeCommand, SaysWhatDoesNotFitATrace) {
               HasSubstr("--memory"));
 }
 
+// A run of one unit as a safetensors file.
+std::string arrays(const std::vector<std::int32_t>& feeds,
+                   const std::vector<std::int32_t>& evicted_at,
+                   const std::string& head) {
+  const std::size_t first = feeds.size() * 4;
+  const std::size_t end = first + evicted_at.size() * 4;
+  const boost::json::value header = {
+      {"__metadata__", {{"visible", "causal"}, {"head", head}}},
+      {"feeds", {{"dtype", "I32"}, {"shape", {feeds.size()}}, {"data_offsets", {0, first}}}},
+      {"evicted_at",
+       {{"dtype", "I32"},
+        {"shape", {1, 1, 1, evicted_at.size()}},
+        {"data_offsets", {first, end}}}}};
+  const std::string text = boost::json::serialize(header);
+  const std::uint64_t length = text.size();
+  std::string file(reinterpret_cast<const char*>(&length), sizeof length);
+  file += text;
+  for (const auto* numbers : {&feeds, &evicted_at}) {
+    file.append(reinterpret_cast<const char*>(numbers->data()), numbers->size() * 4);
+  }
+  return file;
+}
+
+TEST(JudgeCommand, ReadsARunAsArrays) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "run.safetensors";
+  const std::string head = window_run(0, 3).substr(0, window_run(0, 3).find('\n'));
+  // Five tokens, a sink and the two newest: 3 takes the place of 1, and 4 that of 2.
+  write(file, arrays({1, 1, 1, 1, 1}, {-1, 3, 4, -1, -1}, head));
+  const auto held = run({"judge", file, "--filter", "size.*", "--filter", "resident.*"});
+  EXPECT_EQ(held.status, 0) << held.out << held.err;
+  EXPECT_THAT(held.out, HasSubstr(" 0 broken"));
+  // Token 1 is evicted a call too late.
+  write(file, arrays({1, 1, 1, 1, 1}, {-1, 4, 4, -1, -1}, head));
+  const auto wrong = run({"judge", file, "--filter", "size.*"});
+  EXPECT_EQ(wrong.status, 1) << wrong.out << wrong.err;
+  EXPECT_THAT(wrong.out, HasSubstr("BROKEN  size.stored"));
+  EXPECT_THAT(wrong.out, HasSubstr("line 5"));  // call 3
+}
+
+TEST(JudgeCommand, SaysWhatIsWrongWithArrays) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "run.safetensors";
+  const std::string head = R"({"kvcheck_history":1,"setup":{"budget":3}})";
+  const auto error_of = [&](const std::string& bytes) {
+    write(file, bytes);
+    const auto judged = run({"judge", file});
+    EXPECT_EQ(judged.status, 2) << judged.out;
+    return judged.err;
+  };
+  EXPECT_THAT(
+      error_of(arrays({2, 1}, {-1, -1, 0}, head)),
+      HasSubstr("token 2 of unit 0 is evicted at call 0; expected -1, or a call from 1 to 1"));
+  EXPECT_THAT(error_of(arrays({2, 1}, {-1}, head)),
+              HasSubstr("tensor 'evicted_at' has 1 tokens, and 'feeds' has 3"));
+  EXPECT_THAT(error_of(arrays({2, -1}, {-1}, head)), HasSubstr("call 1 feeds -1 tokens"));
+  EXPECT_THAT(error_of(arrays({1}, {-1}, "no json")),
+              HasSubstr("line 1: this is not a line of JSON"));
+  EXPECT_THAT(error_of(arrays({1}, {-1}, head).substr(0, 200)), HasSubstr("run.safetensors: "));
+}
+
 }  // namespace
 }  // namespace kv::cli
