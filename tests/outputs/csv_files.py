@@ -58,6 +58,8 @@ def pattern_of(columns):
             pattern += "(%s_[0-9]+-[0-9]+,)*" % stem
         elif re.fullmatch(r"recall_[0-9]+_[0-9]+", name) or name in SOMETIMES:
             pattern += "(%s,)?" % name
+        elif name == "MEASURE":
+            pattern += r"(?:([a-z0-9_]+),\1_low,\1_high,)+"
         elif name == "SCORE_GROUP":
             pattern += "([a-z0-9_]+_[^,]+,)+"
         else:
@@ -82,7 +84,10 @@ def types(page):
     for kind, columns in first_table(page, "\n### Types of columns\n"):
         kind, comma, _ = kind.partition(", or empty")
         for name in names_in(columns):
-            pattern = {"SCORE_GROUP": "(exact|contains|f1|choice|answer_loss)_.+"}.get(
+            # The ends of intervals of means, except those that have a line of their own.
+            pattern = {"MEASURE_low": "(?!retained_mass|difference|rank|band)[a-z0-9_]+_low",
+                       "MEASURE_high": "(?!retained_mass|difference|rank|band)[a-z0-9_]+_high",
+                       "SCORE_GROUP": "(exact|contains|f1|choice|answer_loss)_.+"}.get(
                 name, re.escape(name).replace("RANGE", "[0-9]+[-_][0-9]+"))
             found.append((re.compile(pattern), name, (kind, bool(comma))))
     return found

@@ -74,6 +74,16 @@ def ruled_trace(layout):
     return safetensors(rules, tensors)
 
 
+def own_run():
+    """A recorded run of a window of four tokens over the eight of in/rows.npy."""
+    lines = [{"kvcheck_history": 1, "setup": {"layers": 1, "kv_heads": 2},
+              "contract": {"sinks": 0, "recent": 4, "budget": 4, "visibility": "causal"}}]
+    for token in range(8):
+        lines.append({"do": "feed", "tokens": 1, "units": [
+            {"evicted": [token - 4] if token >= 4 else [], "visible": "causal"}]})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
 def make(program, source, folder):
     """Makes in/ and logs/ in the folder of the runs."""
     inputs.make(program, folder + "/in")
@@ -83,5 +93,6 @@ def make(program, source, folder):
         os.chmod("%s/in/%s" % (folder, name), 0o755)
     for name, layout in (("rules", "interleaved"), ("half", "half")):
         inputs.write("%s/in/%s.safetensors" % (folder, name), ruled_trace(layout))
+    inputs.write(folder + "/in/own.jsonl", own_run())
     inputs.write(folder + "/logs/window.csv",
                  "input_length,nll\n" + "".join("%d,1.5\n" % length for length in range(1, 257)))
