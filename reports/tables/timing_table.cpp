@@ -5,6 +5,7 @@
 
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::reports {
 namespace {
