@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -149,12 +150,24 @@ Table means_table(const std::vector<MeasuredMeans>& all) {
 }
 
 std::string means_words(const std::vector<MeasuredMeans>& all) {
-  std::string words;
+  // Measures of one kind have the same texts, as a rule.
+  std::vector<std::pair<std::string, std::string>> sizes;  // of texts, and the measures
+  bool intervals = false;
   for (const MeasuredMeans& each : all) {
-    words += (words.empty() ? "Means over " : ", ") + std::to_string(each.values.texts.size()) +
-             " " + std::string(each.measure.units()) + " (" + std::string(each.measure.name) + ")";
+    const std::size_t texts = each.values.texts.size();
+    intervals = intervals || texts >= fewest_pairs;
+    const std::string units(each.measure.units().substr(0, texts == 1 ? 4 : 5));
+    const std::string size = std::to_string(texts) + " " + units;
+    if (sizes.empty() || sizes.back().first != size) sizes.emplace_back(size, "");
+    sizes.back().second +=
+        (sizes.back().second.empty() ? "" : ", ") + std::string(each.measure.name);
   }
-  words += ", with 95 % bootstrap intervals.";
+  std::string words;
+  for (const auto& [size, names] : sizes) {
+    words += (words.empty() ? "Means over " : ", ") + size;
+    if (sizes.size() > 1) words += " (" + names + ")";
+  }
+  words += intervals ? ", with 95 % bootstrap intervals." : "; fewer than six have no intervals.";
   const std::vector<MeansRow> rows = rows_of(all);
   const auto group = ranked(rows);
   for (std::size_t other = 1; other < all.size(); ++other) {
