@@ -90,8 +90,8 @@ constexpr std::string_view help =
     "Nothing is evicted unless a --policy is given. Then the model runs under that policy, and\n"
     "the trace names it. Rows of attention are 0 for tokens that were evicted. Queries, keys and\n"
     "values are those of the same run, but a replay computes attention over all of their tokens.\n"
-    "Memory does not grow with the trace: its numbers are kept on disk as f32 until they are\n"
-    "written, so the disk needs room for them too. Without a policy, q/k/v are recorded layer by\n"
+    "The trace's numbers are on disk as f32 until they are written, so memory does not grow with\n"
+    "them and the disk needs room for them too. Without a policy, q/k/v are recorded layer by\n"
     "layer: memory is that of the keys and values of one layer, and --resume continues a run that\n"
     "was interrupted or killed, with the same bytes as without. The trace appears whole or not at\n"
     "all.\n"
@@ -196,11 +196,6 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   const Result<RecordedText> text = recorded_text(*arguments, *opened);
   if (!text) return text.error();
   const std::vector<model::TokenId>& tokens = text->tokens;
-  if (options->queries) {
-    // Once more than needed, so that no note stands before this error.
-    const auto drawn = draw_queries(*options->queries, tokens.size(), options->query_seed);
-    if (!drawn) return drawn.error();
-  }
   if (auto fine = check_output(path, *arguments); !fine) return fine;
   if (arguments->given("resume")) {
     auto identity = identity_of(*arguments, table, tokens);
@@ -208,13 +203,15 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
     options->identity = *std::move(identity);
   }
 
-  for (const std::string& note : text->notes) {
-    if (!arguments->given("quiet")) streams.err << "Note: " << note << ".\n";
-  }
-
+  // Once nothing is refused any more.
+  auto say_notes = [&, said = arguments->given("quiet")]() mutable {
+    if (std::exchange(said, true)) return;
+    for (const std::string& note : text->notes) streams.err << "Note: " << note << ".\n";
+  };
   const InterruptGuard guard;
   Progress progress(streams.err, streams.terminal && !arguments->given("quiet"));
   const auto report = [&](double share) {
+    say_notes();
     progress.update(share, "recording");
     return !interrupted();
   };
@@ -229,6 +226,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
                                ".unfinished': the same command continues from it"));
   }
   if (!done) return done;
+  say_notes();
   streams.err << "wrote " << path << ": " << tokens.size() << " tokens\n";
   return {};
 }

@@ -40,8 +40,7 @@ constexpr std::array<Option, 7> table = {{
 }};
 
 constexpr std::string_view help =
-    "Runs every cell of a plan on all cores: each trace, text or task file with each policy,\n"
-    "budget and seed.\n"
+    "Runs every cell of a plan on all cores: each trace or text with each policy.\n"
     "\n"
     "Usage:  kvcheck sweep PLAN -o FILE [OPTIONS]\n"
     "\n"

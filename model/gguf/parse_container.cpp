@@ -242,8 +242,12 @@ class Parser {
     const std::uint64_t begin = padded(at_);
     const std::uint64_t size = begin < bytes_.size() ? bytes_.size() - begin : 0;
     std::uint64_t end = 0;  // of the tensors before
+    std::ranges::stable_sort(placed, {}, &Placed::offset);
     for (Placed& one : placed) {
-      // As llama.cpp writes and reads them: elsewhere a tensor would have the numbers of another.
+      if (gguf_.tensors.contains(one.name)) {
+        return fail("has two tensors " + shown(one.name) + "; expected one");
+      }
+      // Without gaps, as llama.cpp writes them: elsewhere a tensor has the numbers of another.
       if (one.offset != padded(end)) {
         return fail("has tensor " + shown(one.name) + " at offset " + std::to_string(one.offset) +
                     "; expected " + std::to_string(padded(end)) + ", behind the tensor before");
@@ -255,9 +259,7 @@ class Parser {
       }
       end = one.offset + one.bytes;
       one.tensor.data = bytes_.subspan(begin + one.offset, one.bytes);
-      if (!gguf_.tensors.emplace(one.name, std::move(one.tensor)).second) {
-        return fail("has two tensors " + shown(one.name) + "; expected one");
-      }
+      gguf_.tensors.emplace(one.name, std::move(one.tensor));
     }
     if (size < end + align) return;
     fail("has " + std::to_string(size - end) +

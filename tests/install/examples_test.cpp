@@ -34,7 +34,7 @@ class Examples : public testing::Test {
 
   // Broken, with a picture and the line that repeats it.
   void expect_caught(const std::string& words, const std::string& law) const {
-    const auto ran = prefix_.run(prefix_.kvcheck() + " check --quiet " + words);
+    const auto ran = prefix_.run(prefix_.kvcheck() + " check --quiet --all " + words);
     EXPECT_EQ(ran.status, 1) << ran.output;
     EXPECT_THAT(ran.output, HasSubstr(law));
     EXPECT_THAT(ran.output, HasSubstr("query"));

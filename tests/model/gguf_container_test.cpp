@@ -76,6 +76,20 @@ TEST(GgufContainer, GivesTensorsTheirBytes) {
   EXPECT_THAT(parsed->tensors.at("a").shape, ElementsAre(1));
 }
 
+TEST(GgufContainer, RefusesTensorsThatShareBytesOrLeaveSomeOut) {
+  const auto error = [](std::uint64_t first, std::uint64_t second, std::size_t more) {
+    GgufBytes file;
+    file.header(2, 0).tensor("a", 1, first).tensor("b", 1, second).pad();
+    for (std::size_t i = 0; i < 9 + more; ++i) file.put(0.5F);
+    return error_of(file.bytes());
+  };
+  EXPECT_EQ(error(0, 32, 0), "no error");
+  EXPECT_EQ(error(32, 0, 0), "no error");
+  EXPECT_THAT(error(0, 0, 0), HasSubstr("tensor 'b' at offset 0; expected 32, behind the tensor"));
+  EXPECT_THAT(error(0, 64, 0), HasSubstr("tensor 'b' at offset 64; expected 32"));
+  EXPECT_THAT(error(0, 32, 99), HasSubstr("bytes behind its last tensor; expected fewer than 32"));
+}
+
 TEST(GgufContainer, NamesWhatIsWrong) {
   const auto header = [](std::uint64_t tensors, std::uint64_t entries, std::uint32_t version = 3) {
     return GgufBytes().header(tensors, entries, version);

@@ -18,7 +18,8 @@ types = {"F32": 0, "F16": 1, "Q4_0": 2, "Q8_0": 8, "Q4_K": 12, "Q5_K": 13, "Q6_K
 block_weights = {"Q4_0": 32, "Q8_0": 32, "Q4_K": 256, "Q5_K": 256, "Q6_K": 256}
 draw = np.random.default_rng(5)
 
-#The container.
+# The container.
+
 
 def text(value):
     raw = value if isinstance(value, bytes) else value.encode()
@@ -55,7 +56,8 @@ def container(metadata, tensors, version=3, align=32):
         data += raw + bytes(-len(raw) % align)
     return out + bytes(-len(out) % align) + data
 
-#Tensors.
+# Tensors.
+
 
 def halves(raw):
     return raw.copy().view("<f2").astype(np.float32).reshape(raw.shape[:-1])
@@ -147,7 +149,8 @@ def encoded(tensor, kind):
     raw, levels = blocks[kind](tensor.size // block_weights[kind])
     return raw.tobytes(), levels.reshape(tensor.shape)
 
-#Models.
+# Models.
+
 
 names = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
          "input_layernorm": "attn_norm", "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k",
@@ -156,7 +159,7 @@ names = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_he
          "self_attn.k_norm": "attn_k_norm", "pre_feedforward_layernorm": "ffn_norm",
          "post_feedforward_layernorm": "post_ffw_norm", "mlp.gate_proj": "ffn_gate",
          "mlp.up_proj": "ffn_up", "mlp.gate_up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
-#GPT - 2 and GPT - NeoX
+         # GPT-2 and GPT-NeoX
          "wte": "token_embd", "wpe": "position_embd", "ln_f": "output_norm", "ln_1": "attn_norm",
          "ln_2": "ffn_norm", "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output",
          "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down", "gpt_neox.embed_in": "token_embd",
@@ -247,29 +250,28 @@ def metadata_of(config, architecture):
     dim = config.get("head_dim", width // heads)
     share = get("partial_rotary_factor", "rotary_pct") or 1.0
     entries = {
-  "general.architecture" : architecture,
-                           "general.name"
-      : "a test",
-        "general.quantization_version" : 2,
-        a + "context_length" : get("max_position_embeddings", "n_positions"),
-        a + "embedding_length" : width,
-        a + "block_count" : get("num_hidden_layers", "n_layer"),
-        a + "feed_forward_length" : get("intermediate_size", "n_inner") or 4 * width,
-        a + "attention.head_count" : heads,
-        a + "attention.head_count_kv" : get("num_key_value_heads"),
-        a + "attention.key_length" : config.get("head_dim"),
-        a + "attention.layer_norm_rms_epsilon" : get("rms_norm_eps"),
-        a + "attention.layer_norm_epsilon" : get("layer_norm_eps", "layer_norm_epsilon"),
-        a + "attention.sliding_window" : get("sliding_window"),
-        a + "attention.sliding_window_pattern" : get("sliding_window_pattern"),
-        a + "rope.freq_base_swa" : get("rope_local_base_freq"),
-        a + "attn_logit_softcapping" : get("attn_logit_softcapping"),
-        a + "final_logit_softcapping" : get("final_logit_softcapping"),
-        a + "embedding_scale" : get("embedding_multiplier"),
-        a + "residual_scale" : get("residual_multiplier"),
-        a + "attention.scale" : get("attention_multiplier"),
-        a + "logit_scale" : get("logits_scaling"),
-        a + "use_parallel_residual" : get("use_parallel_residual")}
+        "general.architecture": architecture,
+        "general.name": "a test",
+        "general.quantization_version": 2,
+        a + "context_length": get("max_position_embeddings", "n_positions"),
+        a + "embedding_length": width,
+        a + "block_count": get("num_hidden_layers", "n_layer"),
+        a + "feed_forward_length": get("intermediate_size", "n_inner") or 4 * width,
+        a + "attention.head_count": heads,
+        a + "attention.head_count_kv": get("num_key_value_heads"),
+        a + "attention.key_length": config.get("head_dim"),
+        a + "attention.layer_norm_rms_epsilon": get("rms_norm_eps"),
+        a + "attention.layer_norm_epsilon": get("layer_norm_eps", "layer_norm_epsilon"),
+        a + "attention.sliding_window": get("sliding_window"),
+        a + "attention.sliding_window_pattern": get("sliding_window_pattern"),
+        a + "rope.freq_base_swa": get("rope_local_base_freq"),
+        a + "attn_logit_softcapping": get("attn_logit_softcapping"),
+        a + "final_logit_softcapping": get("final_logit_softcapping"),
+        a + "embedding_scale": get("embedding_multiplier"),
+        a + "residual_scale": get("residual_multiplier"),
+        a + "attention.scale": get("attention_multiplier"),
+        a + "logit_scale": get("logits_scaling"),
+        a + "use_parallel_residual": get("use_parallel_residual")}
     if architecture != "gpt2":
         entries[a + "rope.dimension_count"] = int(dim * share)
         base = get("rope_theta", "rotary_emb_base")
@@ -279,7 +281,7 @@ def metadata_of(config, architecture):
         entries.setdefault(a + "use_parallel_residual", False)
         entries[a + "use_parallel_residual"] = bool(config.get("use_parallel_residual", False))
     return {
-key: item for key, item in entries.items() if item is not None}, int(dim * share)
+        key: item for key, item in entries.items() if item is not None}, int(dim * share)
 
 
 def byte_tokenizer(model):
@@ -294,8 +296,9 @@ def read_tensors(path):
     length = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + length])
     return {
-name: np.frombuffer(data[8 + length:][slice(*one["data_offsets"])], "<f4").reshape(one["shape"])
-            for name, one in header.items()}
+        name: np.frombuffer(data[8 + length:][slice(*one["data_offsets"])],
+                            "<f4").reshape(one["shape"])
+        for name, one in header.items()}
 
 
 def write_tensors(path, tensors):
@@ -325,7 +328,7 @@ def main(source, kind, folder):
         stored = tensor.T if columnwise else tensor
         order = order_of_rows(name, len(stored), config, architecture)
         stored = stored[order]
-#The norms of Gemma are stored less one in the directory only.
+# The norms of Gemma are stored less one in the directory only.
         plus = architecture.startswith("gemma") and name.endswith("norm.weight")
         matrix = stored.ndim == 2 and stored.shape[1] % block_weights.get(kind, 1) == 0
         used = kind if matrix else "F32"
