@@ -18,8 +18,8 @@ namespace kv::python {
 using SharedTrace = std::shared_ptr<Trace>;
 
 // The arrays of one layer: attention [heads, m, n] alone; or queries [heads, m, d], keys and values
-// [kv_heads, n, d], with m recorded queries of n tokens. All are contiguous, of one type, float32 or
-// float16, and have the sizes that the metadata give.
+// [kv_heads, n, d], with m recorded queries of n tokens. All are contiguous, of one type, float32
+// or float16, and have the sizes that the metadata give.
 using LayerArrays = std::vector<pybind11::array>;
 
 // What a trace holds beside its arrays, each part of which may be empty.
