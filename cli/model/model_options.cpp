@@ -37,8 +37,8 @@ Result<model::LanguageModel> opened_weights(const Arguments& arguments) {
   if (path.empty()) return usage_error("no --model is given");
   Result<model::LanguageModel> model = model::open_model(path);
   if (!model) return model;
-  if (auto stored = model::store_weights(*model, static_cast<model::WeightFormat>(*format),
-                                         {.path = path});
+  if (auto stored =
+          model::store_weights(*model, static_cast<model::WeightFormat>(*format), {.path = path});
       !stored) {
     return Error{stored.error().kind, path + ": " + stored.error().message};
   }

@@ -12,9 +12,9 @@
 #include "kvcheck/base/threads/team.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/result_outputs.h"
+#include "kvcheck/model/codes/store_weights.h"
 #include "kvcheck/model/run/decoder.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
-#include "kvcheck/model/codes/store_weights.h"
 #include "kvcheck/sim/replay/replay.h"
 
 namespace kv::cli {

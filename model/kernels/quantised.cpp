@@ -42,8 +42,7 @@ void to_int8(std::span<const float> row, std::byte* codes, float* scales) {
 constexpr auto middles = [] {
   std::array<double, nf4_levels.size() - 1> between{};
   for (std::size_t i = 0; i < between.size(); ++i) {
-    between[i] =
-        (static_cast<double>(nf4_levels[i]) + static_cast<double>(nf4_levels[i + 1])) / 2;
+    between[i] = (static_cast<double>(nf4_levels[i]) + static_cast<double>(nf4_levels[i + 1])) / 2;
   }
   return between;
 }();

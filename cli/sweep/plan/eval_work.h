@@ -55,7 +55,7 @@ class EvalWork final : public PlannedWork {
                    std::span<const Cell> specs,
                    const std::shared_ptr<const OpenedModel>& opened,
                    std::vector<std::string>& notes);
-  Result<void> check_specs(std::span<const Cell> specs) const;
+  [[nodiscard]] Result<void> check_specs(std::span<const Cell> specs) const;
 
   [[nodiscard]] const Text& text_of(std::size_t source) const {
     return texts_[source / text_.cuts.windows.size()];

@@ -72,6 +72,17 @@ StatisticalVerdict cannot(std::string_view why) {
   return verdict;
 }
 
+// Keeps the first reason why a shape is passed over: the subject refuses its sizes, or it has too
+// many outcomes. A right subject may draw what cannot be enumerated, so this is no gap in the
+// verdict.
+void pass_over(const Result<Enumerated>& found,
+               const std::string& refusal,
+               StatisticalVerdict& verdict) {
+  if (!verdict.why_not.empty()) return;
+  verdict.why_not = refusal;
+  verdict.cannot = found && found->law.by_draws;
+}
+
 }  // namespace
 
 StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
@@ -92,12 +103,7 @@ StatisticalVerdict measure_exact(Family& family, const Effort& effort) {
     const Result<Enumerated> found = enumerate_shape(family, shape);
     const std::string refusal = found ? found->law.refusal : found.error().message;
     if (!refusal.empty()) {
-      // Sizes that the subject refuses, or that have too many outcomes, are passed over.
-      if (verdict.why_not.empty()) {
-        verdict.why_not = refusal;
-        // A right subject may draw what cannot be enumerated, so this is no gap in the verdict.
-        verdict.cannot = found && found->law.by_draws;
-      }
+      pass_over(found, refusal, verdict);
       too_many[shape.k] = found.has_value();
       continue;
     }
