@@ -32,20 +32,21 @@ class SweepKinds : public testing::Test {
   }
 
   // A plan of evaluations with these fields after the texts and policies.
-  std::string evaluations(const std::string& more, const std::string& detail = "summary") const {
+  [[nodiscard]] std::string evaluations(const std::string& more,
+                                        const std::string& detail = "summary") const {
     return written(R"({"eval": {"model": ")" + a_model() + R"(", "texts": [)" +
                    listed({"text-0", "text-1", "text-2"}) +
                    R"(], "policies": ["dense", "h2o", "random"], "budgets": [16, 32])" + more +
                    R"(}, "detail": ")" + detail + "\"}");
   }
 
-  std::string tasks(const std::string& more) const {
+  [[nodiscard]] std::string tasks(const std::string& more) const {
     return written(R"({"tasks": {"model": ")" + a_model() + R"(", "files": [)" +
                    listed({"items-1", "items-2"}) +
                    R"(], "policies": ["dense", "random"], "budgets": [24])" + more + "}}");
   }
 
-  std::string listed(const Words& names) const {
+  [[nodiscard]] std::string listed(const Words& names) const {
     std::string list;
     for (const std::string& name : names) {
       list += (list.empty() ? "\"" : ", \"") + (folder_ / name) + "\"";
@@ -53,18 +54,22 @@ class SweepKinds : public testing::Test {
     return list;
   }
 
-  std::string written(const std::string& plan) const {
+  [[nodiscard]] std::string written(const std::string& plan) const {
     const std::string path = folder_ / "plan.json";
     std::ofstream(path) << plan;
     return path;
   }
 
-  std::string swept(const std::string& plan,
-                    const std::string& name,
-                    const Words& more = {}) const {
+  [[nodiscard]] std::string swept(const std::string& plan,
+                                  const std::string& name,
+                                  const Words& more = {}) const {
     const Ran ran = run(with({"sweep", plan, "-o", folder_ / name}, more));
     EXPECT_EQ(ran.status, 0) << ran.err;
     return ran.out;
+  }
+
+  void sweep(const std::string& plan, const std::string& name, const Words& more = {}) const {
+    static_cast<void>(swept(plan, name, more));
   }
 
   [[nodiscard]] std::string dump(const std::string& name) const {

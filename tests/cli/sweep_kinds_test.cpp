@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 TEST_F(SweepKinds, EvaluationsHaveTheNumbersOfEval) {
-  swept(evaluations(R"(, "windows": [0, 64], "open-loop": true, "seeds": [7])", "series"),
+  sweep(evaluations(R"(, "windows": [0, 64], "open-loop": true, "seeds": [7])", "series"),
         "run.db");
   const auto sweep = read("run.db");
   ASSERT_THAT(sweep.evaluations, SizeIs(6));
@@ -68,8 +68,8 @@ TEST_F(SweepKinds, EvaluationsHaveTheNumbersOfEval) {
 }
 
 TEST_F(SweepKinds, ASummaryHasOnePointASegmentAndTheSamePerplexity) {
-  swept(evaluations(R"(, "segment": 64)"), "summary.db");
-  swept(evaluations(R"(, "segment": 64)", "series"), "series.db");
+  sweep(evaluations(R"(, "segment": 64)"), "summary.db");
+  sweep(evaluations(R"(, "segment": 64)", "series"), "series.db");
   const auto summary = read("summary.db").evaluations[1];
   const auto series = read("series.db").evaluations[1];
   EXPECT_EQ(summary.series_width, 64U);
@@ -81,7 +81,7 @@ TEST_F(SweepKinds, ASummaryHasOnePointASegmentAndTheSamePerplexity) {
 }
 
 TEST_F(SweepKinds, TasksHaveTheAnswersOfEval) {
-  swept(tasks(R"(, "answer-tokens": 3)"), "run.db");
+  sweep(tasks(R"(, "answer-tokens": 3)"), "run.db");
   const auto sweep = read("run.db");
   ASSERT_THAT(sweep.tasks, SizeIs(2));
   for (const std::string seed : {"1", "2"}) {
@@ -127,7 +127,7 @@ TEST_F(SweepKinds, HaveTheSameTablesForAnyNumberOfThreadsAndShards) {
 
 TEST_F(SweepKinds, LoseNoCellWhenTheyAreKilled) {
   const std::string plan = evaluations(R"(, "seeds": 6, "windows": [0, 64])");
-  swept(plan, "whole.db", {"--threads", "2"});
+  sweep(plan, "whole.db", {"--threads", "2"});
   const std::string output = folder_ / "run.db";
   std::size_t kills = 0;
   std::size_t held = 0;
@@ -152,7 +152,7 @@ TEST_F(SweepKinds, LoseNoCellWhenTheyAreKilled) {
 
 TEST_F(SweepKinds, AreOtherSweepsIfATextOrTheModelChanges) {
   const std::string plan = evaluations("");
-  swept(plan, "run.db");
+  sweep(plan, "run.db");
   EXPECT_THAT(swept(plan, "run.db"), HasSubstr(": 0 were run"));
   std::ofstream(folder_ / "text-1", std::ios::app) << " anna .\n";
   EXPECT_THAT(swept(plan, "run.db"), HasSubstr(": 15 were run"));
@@ -160,7 +160,7 @@ TEST_F(SweepKinds, AreOtherSweepsIfATextOrTheModelChanges) {
   const std::string copied =
       written(R"({"eval": {"model": ")" + (folder_ / "model") + R"(", "texts": [)" +
               listed({"text-0"}) + R"(], "policies": ["dense"]}})");
-  swept(copied, "run.db");
+  sweep(copied, "run.db");
   EXPECT_THAT(swept(copied, "run.db"), HasSubstr(": 0 were run"));
   std::ofstream(folder_ / "model/config.json", std::ios::app) << "\n";
   EXPECT_THAT(swept(copied, "run.db"), HasSubstr(": 1 were run"));
@@ -168,8 +168,8 @@ TEST_F(SweepKinds, AreOtherSweepsIfATextOrTheModelChanges) {
 
 TEST_F(SweepKinds, MergeNamesTheTextOrTheCellOfWhichResultsDiffer) {
   const std::string plan = evaluations("");
-  swept(plan, "a.db");
-  swept(plan, "b.db");
+  sweep(plan, "a.db");
+  sweep(plan, "b.db");
   tamper("b.db", "UPDATE eval_series SET nats = nats + 1e-12 WHERE cell = 7");
   const Ran cell = run({"merge", folder_ / "a.db", folder_ / "b.db", "-o", folder_ / "run.db"});
   EXPECT_EQ(cell.status, 2);
@@ -181,8 +181,8 @@ TEST_F(SweepKinds, MergeNamesTheTextOrTheCellOfWhichResultsDiffer) {
 }
 
 TEST_F(SweepKinds, AreReadByReportAndCompare) {
-  swept(evaluations(R"(, "seeds": 2)"), "eval.db");
-  swept(tasks(""), "tasks.db");
+  sweep(evaluations(R"(, "seeds": 2)"), "eval.db");
+  sweep(tasks(""), "tasks.db");
   for (const std::string name : {"eval.db", "tasks.db"}) {
     const Ran report = run({"report", folder_ / name, "-o", folder_ / ("of-" + name)});
     EXPECT_EQ(report.status, 0) << report.err;
