@@ -77,7 +77,7 @@ constexpr std::array<Option, 29> table = {{
     threads_option,
     {.name = "resume",
      .help = "keep what is done in FILE.unfinished while it runs, and continue from what an "
-             "interrupted run of the same command left there"},
+             "interrupted run of the same command left there; one of another is refused"},
     {.name = "quiet", .letter = 'q', .help = "no progress and no notes"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};

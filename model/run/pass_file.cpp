@@ -31,16 +31,23 @@ Result<PassFile> PassFile::open(const std::string& path,
   if (!spool) return spool.error();
   PassFile file(*std::move(spool), sizes, XXH3_64bits(identity.data(), identity.size()), kept);
   if (kept) {
-    if (Result<void> read = file.read_note(); !read) return read.error();
+    if (Result<void> read = file.read_note(path + ".unfinished"); !read) return read.error();
   }
   return file;
 }
 
-Result<void> PassFile::read_note() {
+Result<void> PassFile::read_note(const std::string& path) {
   WordsAsNumbers numbers{};
   if (Result<void> read = spool_.get(0, numbers); !read) return read;
   const Words words = std::bit_cast<Words>(numbers);
-  if (words[0] == mark && words[1] == identity_ && words[4] == checksum_of(words)) {
+  const bool whole = words[0] == mark && words[4] == checksum_of(words);
+  // It may be hours of work.
+  if (whole && words[1] != identity_) {
+    return usage_error("'" + path +
+                       "' holds an interrupted recording by another command, or of another text or "
+                       "model; expected the command that began it, or that file removed");
+  }
+  if (whole) {
     found_ = {static_cast<std::size_t>(words[2]), static_cast<std::size_t>(words[3])};
     return {};
   }

@@ -29,8 +29,8 @@ struct PassSizes {
 class PassFile {
  public:
   // With an `identity`, a file beside `path` that remains if the program ends before the pass does;
-  // one that an earlier pass of the same identity left is continued, and any other is begun anew.
-  // Without, a file without a name. Errors: the disk's; another program that uses the file.
+  // one that an earlier pass of the same identity left is continued. Without, a file without a
+  // name. Errors: the disk's; another program that uses the file; one of another identity.
   static Result<PassFile> open(const std::string& path,
                                const std::string& identity,
                                const PassSizes& sizes);
@@ -65,7 +65,7 @@ class PassFile {
       : spool_(std::move(spool)), sizes_(sizes), identity_(identity), kept_(kept) {}
 
   [[nodiscard]] std::uint64_t states_at(std::size_t layer, std::size_t first) const;
-  Result<void> read_note();
+  Result<void> read_note(const std::string& path);
 
   Spool spool_;
   PassSizes sizes_;

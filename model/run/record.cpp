@@ -11,6 +11,7 @@
 #include "kvcheck/model/run/spool.h"
 #include "kvcheck/model/run/trace_rules.h"
 #include "kvcheck/traces/files/writer.h"
+#include "kvcheck/traces/metadata.h"
 
 namespace kv::model {
 namespace {
@@ -107,6 +108,7 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.model = options.model;
   info.source = options.source;
   info.licence = options.licence;
+  if (needs_version_2(info)) info.model_layers = config.layers;
   return info;
 }
 

@@ -144,15 +144,26 @@ TEST_F(SampledRecord, ContinuesToTheSameBytes) {
   EXPECT_GE(cuts, 9U) << "39 chunks: 13 of each layer and of the losses";
 }
 
-TEST_F(SampledRecord, AnotherRunBeginsAnew) {
+TEST_F(SampledRecord, SaysHowManyLayersTheModelHas) {
+  RecordOptions options = of_16();
+  options.layers = {1};
+  EXPECT_EQ(recorded(options).info().model_layers, model_.config.layers);
+  options.kind = TraceKind::attention;
+  EXPECT_EQ(recorded(options).info().model_layers, model_.config.layers);
+}
+
+TEST_F(SampledRecord, AnotherRunDoesNotLoseWhatAnEarlierOneDid) {
   RecordOptions options = of_16();
   options.identity = "a run";
   int calls = 0;
   ASSERT_FALSE(try_record(options, [&](double) { return ++calls < 20; }));
   options.identity = "another run";
-  calls = 0;
-  ASSERT_TRUE(try_record(options, [&](double) { return ++calls > 0; }));
-  EXPECT_EQ(calls, 39);
+  EXPECT_THAT(try_record(options).error().message,
+              HasSubstr(".unfinished' holds an interrupted recording by another command"));
+  options.identity = "a run";
+  int more = 0;
+  ASSERT_TRUE(try_record(options, [&](double) { return ++more > 0; }));
+  EXPECT_EQ(calls + more, 39);
 }
 
 TEST_F(SampledRecord, ADamagedNoteBeginsAnew) {
