@@ -106,7 +106,7 @@ inline constexpr Option weights_option = {
     .default_value = "as-is",
     .help =
         "how the layers' weights are stored: as in their file, as f32, in a byte with a scale per "
-        "row, or in half a byte with a scale per 64"};
+        "row, or in half a byte with a scale per 64; codes of a large model are kept beside it"};
 inline constexpr Option storage_option = {
     .name = "storage",
     .value = "WORD[:FIELD=N,...]",
