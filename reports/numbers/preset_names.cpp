@@ -28,7 +28,7 @@ std::string preset_or_label(const Spec& spec, const std::string& label) {
   for (const Preset& preset : presets()) {
     std::string words = "@" + std::string(preset.name);
     if (const auto own = parse_spec(words); own && is_sized(spec, *own)) sized.push_back(words);
-    const std::string name = words;
+    std::string name = words;
     if (spec.bounded()) words += ":budget=" + std::to_string(spec.budget);
     const auto same = parse_spec(words);
     if (same && *same == spec) return name;

@@ -87,7 +87,7 @@ Result<std::pair<std::int64_t, std::int64_t>> last_ids(Database& database,
 Result<std::int64_t> begin_run(Database& database, const SweepIdentity& sweep) {
   Transaction transaction(database);
   if (!transaction.begun()) return transaction.begun().error();
-  const auto run = insert_run(database, sweep.command);
+  auto run = insert_run(database, sweep.command);
   if (!run) return run;
   Statement insert(database, "INSERT INTO sweeps VALUES (?,?,?,?,?,?)");
   const auto done = insert.run(*run, std::string_view(sweep.identity), std::string_view(sweep.plan),

@@ -96,7 +96,9 @@ bool switch_at(const JsonAt& object, std::string_view name) {
   return field && field->boolean("true or false");
 }
 
-std::string text_at(const JsonAt& object, std::string_view name, std::string otherwise = "") {
+std::string text_at(const JsonAt& object,
+                    std::string_view name,
+                    const std::string& otherwise = "") {
   const auto field = object.find(name);
   return field ? field->text("a text") : otherwise;
 }

@@ -87,7 +87,7 @@ Result<void> ReplayWork::add(std::span<const PlannedCell> cells,
   }
   auto indices = runnable(cells, **trace);
   if (!indices) return indices.error();
-  if (const auto fitting = check_fit(cells, info); !fitting) {
+  if (auto fitting = check_fit(cells, info); !fitting) {
     if (text_.strict) return fitting;
     left_out.push_back(left_out_words(cells, info));
     if (!fits_any(cells, info)) indices->clear();
