@@ -31,12 +31,12 @@ Result<PassFile> PassFile::open(const std::string& path,
   if (!spool) return spool.error();
   PassFile file(*std::move(spool), sizes, XXH3_64bits(identity.data(), identity.size()), kept);
   if (kept) {
-    if (Result<void> read = file.read_note(path + ".unfinished"); !read) return read.error();
+    if (Result<void> read = file.continue_noted(path + ".unfinished"); !read) return read.error();
   }
   return file;
 }
 
-Result<void> PassFile::read_note(const std::string& path) {
+Result<void> PassFile::continue_noted(const std::string& path) {
   WordsAsNumbers numbers{};
   if (Result<void> read = spool_.get(0, numbers); !read) return read;
   const Words words = std::bit_cast<Words>(numbers);

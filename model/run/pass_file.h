@@ -65,7 +65,7 @@ class PassFile {
       : spool_(std::move(spool)), sizes_(sizes), identity_(identity), kept_(kept) {}
 
   [[nodiscard]] std::uint64_t states_at(std::size_t layer, std::size_t first) const;
-  Result<void> read_note(const std::string& path);
+  Result<void> continue_noted(const std::string& path);
 
   Spool spool_;
   PassSizes sizes_;
