@@ -114,7 +114,7 @@ TEST_P(PlannedMemory, IsMoreThanTheRunTakesAndNotFarMore) {
   const std::uint64_t peak = peak_of(arguments);
   const std::uint64_t planned = planned_by(arguments);
   EXPECT_LE(peak, planned);
-  EXPECT_LE(planned, 3 * peak + 64 * mib);
+  EXPECT_LE(planned, 3 * peak + 48 * mib);
 }
 
 INSTANTIATE_TEST_SUITE_P(
