@@ -28,7 +28,7 @@ std::string_view word_of(Quantisation kind) {
 
 // Everything that the codes follow from: the rule, the split of fused matrices into heads, and the
 // files.
-std::string text_of(const LanguageModel& model, Quantisation kind, std::uint64_t checksum) {
+std::string state_of(const LanguageModel& model, Quantisation kind) {
   const ModelConfig& config = model.config;
   std::string text(mark);
   text += word_of(kind);
@@ -36,31 +36,13 @@ std::string text_of(const LanguageModel& model, Quantisation kind, std::uint64_t
           std::to_string(config.heads) + " heads on " + std::to_string(config.kv_heads) + " of " +
           std::to_string(config.head_dim) + "\n";
   for (const auto& file : model.files) text += "file" + stamp_text(file->stamp()) + "\n";
-  text += "XXH3-64 " + hexadecimal(checksum);
+  return text;
+}
+
+std::string text_of(const LanguageModel& model, Quantisation kind, std::uint64_t checksum) {
+  std::string text = state_of(model, kind) + "XXH3-64 " + hexadecimal(checksum);
   while (text.size() % alignment != alignment - 1) text += ' ';
   return text + "\n";
-}
-
-std::vector<Matrix*> matrices_of(LanguageModel& model) {
-  std::vector<Matrix*> all;
-  for (LayerWeights& layer : model.layers) {
-    for (const auto& [member, name] : layer_matrices) {
-      Matrix& matrix = (layer.*member).weight;
-      if (matrix.data != nullptr) all.push_back(&matrix);
-    }
-  }
-  return all;
-}
-
-std::vector<const Matrix*> matrices_of(const LanguageModel& model) {
-  std::vector<const Matrix*> all;
-  for (const LayerWeights& layer : model.layers) {
-    for (const auto& [member, name] : layer_matrices) {
-      const Matrix& matrix = (layer.*member).weight;
-      if (matrix.data != nullptr) all.push_back(&matrix);
-    }
-  }
-  return all;
 }
 
 std::size_t scale_bytes(Quantisation kind, const Matrix& matrix) {
@@ -107,6 +89,8 @@ Pieces pieces_of(const MappedFile& file, Quantisation kind, const LanguageModel&
   std::size_t at = text_of(model, kind, 0).size();
   if (bytes.size() < at) return {};
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), at);
+  // First, so that the codes of another state are not read.
+  if (!text.starts_with(state_of(model, kind))) return {};
   Pieces pieces;
   for (const std::size_t size : sizes_of(model, kind)) {
     if (bytes.size() - at < size) return {};

@@ -9,6 +9,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/kernels/quantised.h"
@@ -26,6 +27,19 @@ inline constexpr std::array<std::pair<Linear LayerWeights::*, const char*>, 7> l
     {&LayerWeights::up, "up"},
     {&LayerWeights::down, "down"},
 }};
+
+// The layers' matrices that a model has, in their order. `Model` may be const.
+template <typename Model>
+auto matrices_of(Model& model) {
+  std::vector<decltype(&model.layers[0].query.weight)> all;
+  for (auto& layer : model.layers) {
+    for (const auto& [member, name] : layer_matrices) {
+      auto& matrix = (layer.*member).weight;
+      if (matrix.data != nullptr) all.push_back(&matrix);
+    }
+  }
+  return all;
+}
 
 // The file for the model at `path`: PATH/kvcheck-int8.weights in a directory, PATH.kvcheck-int8
 // beside a file. Not a name in .safetensors, which other programs would take for a shard.

@@ -55,12 +55,7 @@ Error not_finite(std::size_t layer, const std::string& name) {
 
 std::size_t weights_of_layers(const LanguageModel& model) {
   std::size_t weights = 0;
-  for (const LayerWeights& layer : model.layers) {
-    for (const auto& [member, name] : layer_matrices) {
-      const Matrix& matrix = (layer.*member).weight;
-      if (matrix.data != nullptr) weights += matrix.rows * matrix.columns;
-    }
-  }
+  for (const Matrix* matrix : matrices_of(model)) weights += matrix->rows * matrix->columns;
   return weights;
 }
 

@@ -43,11 +43,7 @@ void state_attention(const ModelConfig& config, std::size_t tokens, TraceInfo& i
   for (const std::size_t layer : info.layers) {
     info.rules.push_back(rules_of_layer(config, layer, tokens, base));
   }
-  if (needs_version_2(info)) {
-    info.model_layers = config.layers;
-  } else {
-    info.rules.clear();
-  }
+  if (!needs_version_2(info)) info.rules.clear();
 }
 
 }  // namespace kv::model

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
@@ -23,12 +22,6 @@ constexpr std::uint64_t of_cell = 60;
 constexpr std::uint64_t of_point = 22;
 constexpr std::uint64_t of_bins = 110;
 
-void add_new(const std::vector<std::string>& more, std::vector<std::string>& all) {
-  for (const std::string& each : more) {
-    if (std::ranges::find(all, each) == all.end()) all.push_back(each);
-  }
-}
-
 }  // namespace
 
 Result<std::unique_ptr<EvalWork>> EvalWork::create(const std::string& path,
@@ -46,10 +39,7 @@ Result<std::unique_ptr<EvalWork>> EvalWork::create(const std::string& path,
     const auto added = work->add(text.sources[i], specs, *opened, notes);
     if (!added) return at_field(path, text, place_in("texts", i), added.error());
   }
-  for (PlannedSource& source : work->planned_) {
-    source.cells.resize(cells.size());
-    std::iota(source.cells.begin(), source.cells.end(), std::size_t{0});
-  }
+  for (PlannedSource& source : work->planned_) source.cells = all_indices(cells.size());
   if (const auto right = work->check_specs(specs); !right) {
     return at_field(path, text, "policies", right.error());
   }

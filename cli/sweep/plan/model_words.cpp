@@ -1,6 +1,7 @@
 #include "kvcheck/cli/sweep/plan/model_words.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -95,6 +96,18 @@ Result<std::string> checksums_of_model(const PlanText& plan) {
 const Spec& dense_spec() {
   static const Spec spec = parse_spec("dense").value();
   return spec;
+}
+
+void add_new(const std::vector<std::string>& notes, std::vector<std::string>& all) {
+  for (const std::string& note : notes) {
+    if (std::ranges::find(all, note) == all.end()) all.push_back(note);
+  }
+}
+
+std::vector<std::size_t> all_indices(std::size_t count) {
+  std::vector<std::size_t> indices(count);
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  return indices;
 }
 
 std::vector<Cell> one_of_each_spec(std::span<const Cell> cells) {

@@ -30,6 +30,12 @@ Result<std::string> checksums_of_model(const PlanText& plan);
 // Never evicts.
 const Spec& dense_spec();
 
+// Adds the notes that are not among them yet.
+void add_new(const std::vector<std::string>& notes, std::vector<std::string>& all);
+
+// 0 to count - 1.
+std::vector<std::size_t> all_indices(std::size_t count);
+
 // One cell for each spec: what is checked for one seed holds for all.
 std::vector<Cell> one_of_each_spec(std::span<const Cell> cells);
 

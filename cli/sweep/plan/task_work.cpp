@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
@@ -35,9 +34,7 @@ Result<std::unique_ptr<TaskWork>> TaskWork::create(const std::string& path,
   for (std::size_t i = 0; i < text.sources.size(); ++i) {
     const auto added = work->add(text, text.sources[i], specs, *opened, notes);
     if (!added) return at_field(path, text, place_in("files", i), added.error());
-    PlannedSource& source = work->planned_.emplace_back(PlannedSource{text.sources[i], {}});
-    source.cells.resize(cells.size());
-    std::iota(source.cells.begin(), source.cells.end(), std::size_t{0});
+    work->planned_.push_back({.name = text.sources[i], .cells = all_indices(cells.size())});
   }
   return work;
 }
@@ -55,9 +52,7 @@ Result<void> TaskWork::add(const PlanText& text,
     if (other.about.checksum != plan->about.checksum) continue;
     return malformed("the items of '" + other.about.file + "' are given twice");
   }
-  for (const std::string& note : plan->notes) {
-    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-  }
+  add_new(plan->notes, notes);
   inputs_ += " " + hexadecimal(plan->about.checksum) + " " + hexadecimal(checksum_of_tokens(*plan));
   plan->cells.clear();
   files_.push_back(*std::move(plan));
