@@ -52,18 +52,6 @@ TEST_F(ModelCommands, EvalPrintsARowPerPolicyAndBudget) {
   EXPECT_EQ(split(ran.out, '\n').size(), 3U + 1 + 3 + 1) << ran.out;
 }
 
-TEST_F(ModelCommands, EvalSaysWhatTheTextLacks) {
-  const Ran ran =
-      run({"eval", "--model", model_, "--text", text_, "--tokens", "5000", "--split", "<none>"});
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("tokens, fewer than --tokens 5000.\n"));
-  EXPECT_THAT(ran.err, HasSubstr("Note: the text has no '<none>', so --split cuts nothing.\n"));
-  const Ran fine =
-      run({"eval", "--model", model_, "--text", text_, "--tokens", "9", "--split", "<end>"});
-  EXPECT_THAT(fine.err, Not(HasSubstr("fewer than")));
-  EXPECT_THAT(fine.err, Not(HasSubstr("cuts nothing")));
-}
-
 TEST_F(ModelCommands, EvalsJsonDoesNotDependOnTheChunk) {
   const auto json = [&](const std::string& chunk) {
     std::string line = eval({"--policy", "dense", "--json", "-", "--chunk", chunk}).out;

@@ -163,6 +163,15 @@ TEST(BpeRules, WhatIsNotObeyedIsRefused) {
               HasSubstr("expected a Replace of a String"));
   EXPECT_THAT(with(R"(,"decoder":{"type":"WordPiece"})"), HasSubstr("decoder 'WordPiece'"));
   EXPECT_THAT(with("", R"(,"dropout":0.1)"), HasSubstr("model with dropout"));
+  EXPECT_THAT(with(R"(,"pre_tokenizer":{"type":"Digits","individual_digits":"yes"})"),
+              HasSubstr(R"(has 'individual_digits' = '\"yes\"'; expected true or false)"));
+  EXPECT_THAT(with("", R"(,"fuse_unk":1)"), HasSubstr("has 'fuse_unk' = '1'; expected true or"));
+  EXPECT_THAT(with(R"(,"normalizer":{"type":"Prepend","prepend":5})"),
+              HasSubstr("has 'prepend' = '5'; expected a text"));
+  EXPECT_THAT(with(R"(,"pre_tokenizer":{"type":"Split","behavior":"Isolated","invert":false,)"
+                   R"("pattern":{"String":"a","Regex":"b"}})"),
+              HasSubstr("expected one String or one Regex"));
+  EXPECT_THAT(with(R"(,"version":"2.0")"), HasSubstr("version '2.0'; expected 1.0"));
   EXPECT_THAT(with("", R"(,"continuing_subword_prefix":"##")"), HasSubstr("'##'; expected none"));
   EXPECT_THAT(with("", R"(,"cache":1)"), HasSubstr("further entry 'cache: 1'"));
   EXPECT_THAT(with(R"(,"added_tokens":[{"id":1,"content":"<s>","single_word":true}])"),

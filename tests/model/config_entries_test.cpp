@@ -103,11 +103,36 @@ TEST(ConfigEntries, KindsOfLayersMustFitTheLayers) {
               HasSubstr("unknown layer type 'full_atention'; did you mean 'full_attention'?"));
   EXPECT_THAT(of(R"("no_rope_layers":[1,0])", "smollm3"), HasSubstr("one for each layer"));
   EXPECT_THAT(of(R"("no_rope_layers":[1,0,2,1])", "smollm3"), HasSubstr("a list of 0 and 1"));
+  EXPECT_THAT(of(R"("no_rope_layers":[1,0,1,1,1])", "smollm3"), HasSubstr("one for each layer"));
   test::SmallModel neo = test::small_family("gpt_neo");
   EXPECT_THAT(message_of(neo.set(R"("local"],2)", R"("local"],3)").config),
               HasSubstr("has 6 words in 'attention_layers' or 'attention_types'"));
   EXPECT_THAT(message_of(neo.set(R"("global")", R"("glbal")").config),
               HasSubstr("expected global or local"));
+}
+
+TEST(ConfigEntries, TheFirstContextIsOneNumber) {
+  const auto with = [](const std::string& inside, const std::string& outside) {
+    return parse_config(
+        test::small_family("phi3", R"(,"rope_scaling":{"rope_type":"longrope","short_factor":)"
+                                   R"([1,1,1],"long_factor":[1,2,3])" +
+                                       inside + "}" + outside)
+            .config);
+  };
+  const std::string eight = R"(,"original_max_position_embeddings":8)";
+  EXPECT_EQ(with("", eight).value().scaling.first_context, 8);
+  EXPECT_EQ(with(eight, "").value().scaling.first_context, 8);
+  EXPECT_EQ(with(eight, eight).value().scaling.first_context, 8);
+  // What transformers assumes for Phi-3.
+  EXPECT_EQ(with("", "").value().scaling.first_context, 4096);
+  EXPECT_THAT(with(eight, R"(,"original_max_position_embeddings":9)").error().message,
+              HasSubstr("has original_max_position_embeddings twice, as 9 and 8"));
+}
+
+TEST(ConfigEntries, AModelOfTextsAndImagesIsNamed) {
+  test::SmallModel model = test::small_family("gemma3_text");
+  EXPECT_THAT(message_of(model.set("gemma3_text", "gemma3").config),
+              HasSubstr("'gemma3', a model of texts and images; expected 'gemma3_text'"));
 }
 
 // Newer exports say by kind of layer what older ones say in one entry each.

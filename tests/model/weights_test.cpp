@@ -151,6 +151,13 @@ TEST(Weights, Gpt2sNamesMayHaveAPrefixAndBuffers) {
   EXPECT_EQ(error_of(renamed), "opened");
 }
 
+TEST(Weights, ATiedOutputLayerHasTheShapeOfTheEmbedding) {
+  SmallModel small = test::small_qwen2();
+  EXPECT_EQ(error_of(small.add("lm_head.weight", {32, 16})), "opened");
+  EXPECT_THAT(error_of(small.add("lm_head.weight", {3, 3})),
+              HasSubstr("tensor 'lm_head.weight' has shape [3, 3]"));
+}
+
 TEST(Weights, ReadShards) {
   const SmallModel small = test::small_llama();
   const std::string folder = test::fresh_folder("model");
