@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <cmath>
 
 #include "kvcheck/base/text/describe.h"
@@ -18,7 +19,7 @@ void no_more(Source& /*source*/) {}
 
 void read_window(Source& source) {
   const auto window = source.reader.count(source.key("attention.sliding_window"));
-  if (window && *window > 0) source.set("sliding_window", *window);
+  if (window && *window > 0) source.set("sliding_window", *window, "attention.sliding_window");
 }
 
 // Files of Mistral have the architecture of Llama and, if at all, a window.
@@ -26,7 +27,7 @@ void read_llama(Source& source) {
   const auto window = source.reader.count(source.key("attention.sliding_window"));
   if (!window || *window == 0) return;
   source.made.entries["model_type"] = "mistral";
-  source.set("sliding_window", *window);
+  source.set("sliding_window", *window, "attention.sliding_window");
 }
 
 // The scale of attention is that of the head's length but for the largest model, which is known by
@@ -35,13 +36,13 @@ void read_gemma_scale(Source& source, std::uint64_t layers_of_largest) {
   if (source.heads == 0) return;
   const std::uint64_t scalar =
       source.layers == layers_of_largest ? source.width / source.heads : source.head_dim;
-  source.set("query_pre_attn_scalar", scalar);
+  source.set("query_pre_attn_scalar", scalar, "attention.key_length");
 }
 
 void read_cap(Source& source, std::string_view name, std::string_view to) {
   const auto cap = source.reader.number(source.key(name));
   if (cap && *cap > 0) {
-    source.set(to, *cap);
+    source.set(to, *cap, name);
   } else {
     source.made.entries[to] = nullptr;
   }
@@ -51,19 +52,21 @@ void read_gemma2(Source& source) {
   read_gemma_scale(source, 46);
   read_cap(source, "attn_logit_softcapping", "attn_logit_softcapping");
   read_cap(source, "final_logit_softcapping", "final_logit_softcapping");
-  source.set("sliding_window",
-             source.reader.count(source.key("attention.sliding_window")).value_or(4096));
+  const auto window = source.reader.count(source.key("attention.sliding_window"));
+  source.set("sliding_window", window.value_or(4096), "attention.sliding_window");
 }
 
 void read_gemma3(Source& source) {
   read_gemma_scale(source, 62);
   read_cap(source, "attn_logit_softcapping", "attn_logit_softcapping");
   read_cap(source, "final_logit_softcapping", "final_logit_softcapping");
-  source.set("sliding_window", source.reader.needed_count(source.key("attention.sliding_window")));
-  source.set("sliding_window_pattern",
-             source.reader.count(source.key("attention.sliding_window_pattern")).value_or(6));
-  source.set("rope_local_base_freq",
-             source.reader.number(source.key("rope.freq_base_swa")).value_or(10000.0));
+  MetadataReader& reader = source.reader;
+  source.set("sliding_window", reader.needed_count(source.key("attention.sliding_window")),
+             "attention.sliding_window");
+  const auto pattern = reader.count(source.key("attention.sliding_window_pattern"));
+  source.set("sliding_window_pattern", pattern.value_or(6), "attention.sliding_window_pattern");
+  const auto base = reader.number(source.key("rope.freq_base_swa"));
+  source.set("rope_local_base_freq", base.value_or(10000.0), "rope.freq_base_swa");
 }
 
 void read_granite(Source& source) {
@@ -73,7 +76,7 @@ void read_granite(Source& source) {
   const auto scale = source.reader.number(source.key("attention.scale"));
   const double usual =
       1 / std::sqrt(static_cast<double>(std::max<std::uint64_t>(1, source.head_dim)));
-  source.set("attention_multiplier", scale && *scale != 0 ? *scale : usual);
+  source.set("attention_multiplier", scale && *scale != 0 ? *scale : usual, "attention.scale");
 }
 
 // Without the entry a layer whose MLP has no norm of its own shares the norm of attention.
@@ -128,13 +131,13 @@ void read_sizes(Source& source, const GgufFamily& family) {
   source.width = reader.needed_count(source.key("embedding_length"));
   source.layers = reader.needed_count(source.key("block_count"));
   source.heads = reader.needed_count(source.key("attention.head_count"));
-  source.set(gpt2 ? "n_embd" : "hidden_size", source.width);
-  source.set(gpt2 ? "n_layer" : "num_hidden_layers", source.layers);
-  source.set(gpt2 ? "n_head" : "num_attention_heads", source.heads);
+  source.set(gpt2 ? "n_embd" : "hidden_size", source.width, "embedding_length");
+  source.set(gpt2 ? "n_layer" : "num_hidden_layers", source.layers, "block_count");
+  source.set(gpt2 ? "n_head" : "num_attention_heads", source.heads, "attention.head_count");
   source.set(gpt2 ? "n_inner" : "intermediate_size",
-             reader.needed_count(source.key("feed_forward_length")));
+             reader.needed_count(source.key("feed_forward_length")), "feed_forward_length");
   source.set(gpt2 ? "n_positions" : "max_position_embeddings",
-             reader.needed_count(source.key("context_length")));
+             reader.needed_count(source.key("context_length")), "context_length");
   const std::uint64_t usual = source.heads > 0 ? source.width / source.heads : 0;
   source.head_dim = reader.count(source.key("attention.key_length")).value_or(usual);
   reader.require_count(source.key("attention.value_length"), source.head_dim);
@@ -145,18 +148,19 @@ void read_sizes(Source& source, const GgufFamily& family) {
     return;
   }
   source.set("num_key_value_heads",
-             reader.count(source.key("attention.head_count_kv")).value_or(source.heads));
-  source.set("head_dim", source.head_dim);
+             reader.count(source.key("attention.head_count_kv")).value_or(source.heads),
+             "attention.head_count_kv");
+  source.set("head_dim", source.head_dim, "attention.key_length");
 }
 
 void read_epsilon(Source& source, const GgufFamily& family) {
-  const std::string from = source.key(family.layer_norm ? "attention.layer_norm_epsilon"
-                                                        : "attention.layer_norm_rms_epsilon");
-  const double epsilon = source.reader.needed_number(from);
+  const std::string_view from =
+      family.layer_norm ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon";
+  const double epsilon = source.reader.needed_number(source.key(from));
   source.set(is_gpt2(family)     ? "layer_norm_epsilon"
              : family.layer_norm ? "layer_norm_eps"
                                  : "rms_norm_eps",
-             epsilon);
+             epsilon, from);
 }
 
 void read_token(Source& source,
@@ -182,7 +186,7 @@ void read_tokens(Source& source) {
   }
   const std::uint64_t vocabulary = found->second.shape[0];
   source.reader.require_count(source.key("vocab_size"), vocabulary);
-  source.set("vocab_size", vocabulary);
+  source.set("vocab_size", vocabulary, "vocab_size");
   source.made.entries["tie_word_embeddings"] = !source.gguf.tensors.contains("output.weight");
   json::array begins;
   json::array ends;
@@ -219,6 +223,13 @@ void read_general(Source& source) {
 }
 
 }  // namespace
+
+std::string in_keys_of_file(std::string sentence, const GgufConfiguration& from) {
+  for (const auto& [entry, key] : from.keys) {
+    boost::algorithm::replace_all(sentence, "'" + entry + "'", "'" + key + "'");
+  }
+  return sentence;
+}
 
 Result<GgufConfiguration> gguf_configuration(const Gguf& gguf) {
   MetadataReader first(gguf);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace kv::model {
 
 struct GgufConfiguration {
   boost::json::object entries;  // as in config.json
+  // The file's key behind an entry, where there is one; entries of an object are "object.entry".
+  std::map<std::string, std::string> keys;
   // Rotation in pairs of neighbours. llama.cpp's converter orders the rows of queries and keys of
   // some architectures so that its neighbours (2 i, 2 i + 1) are Hugging Face's halves (i, i +
   // n/2). The rows are left where they are, since quantised rows are read from the file, and each
@@ -31,5 +34,8 @@ struct GgufConfiguration {
 // scale of attention, every sixth layer of Gemma 3 without a window, its local base of 10000, every
 // fourth layer of SmolLM3 without rotation), so do we.
 Result<GgufConfiguration> gguf_configuration(const Gguf& gguf);
+
+// A sentence about entries, with the file's keys in their place.
+std::string in_keys_of_file(std::string sentence, const GgufConfiguration& from);
 
 }  // namespace kv::model

@@ -22,15 +22,20 @@ struct ConfigurationSource {
 
   [[nodiscard]] std::string key(std::string_view name) const { return prefix + std::string(name); }
 
-  void set(std::string_view name, std::uint64_t count) {
-    made.entries[name] = static_cast<std::int64_t>(count);
+  // Sets an entry to what the file's key `from` says, or to what holds without that key.
+  void set(std::string_view to, std::uint64_t count, std::string_view from) {
+    made.entries[to] = static_cast<std::int64_t>(count);
+    made.keys[std::string(to)] = key(from);
   }
 
-  void set(std::string_view name, double number) { made.entries[name] = number; }
+  void set(std::string_view to, double number, std::string_view from) {
+    made.entries[to] = number;
+    made.keys[std::string(to)] = key(from);
+  }
 
-  // Sets an entry if the file has its source.
+  // Sets an entry if the file has the key.
   void copy_number(std::string_view from, std::string_view to) {
-    if (const auto number = reader.number(key(from))) set(to, *number);
+    if (const auto number = reader.number(key(from))) set(to, *number, from);
   }
 };
 

@@ -95,7 +95,18 @@ void read_scaling(Source& source, std::uint64_t pairs) {
                   "; expected one of the two");
     }
   }
-  if (!made.empty()) source.made.entries["rope_scaling"] = std::move(made);
+  if (made.empty()) return;
+  source.made.entries["rope_scaling"] = std::move(made);
+  constexpr std::array<std::array<std::string_view, 2>, 5> names = {
+      {{"factor", "factor"},
+       {"original_max_position_embeddings", "original_context_length"},
+       {"attention_factor", "attn_factor"},
+       {"beta_fast", "yarn_beta_fast"},
+       {"beta_slow", "yarn_beta_slow"}}};
+  for (const auto& [entry, key] : names) {
+    source.made.keys["rope_scaling." + std::string(entry)] =
+        source.key("rope.scaling." + std::string(key));
+  }
 }
 
 }  // namespace
@@ -113,9 +124,10 @@ void read_gguf_rotation(ConfigurationSource& source, bool partial) {
   // A share is multiplied by the length again and rounded down.
   if (partial && source.head_dim > 0) {
     const double share = (static_cast<double>(dims) + 0.5) / static_cast<double>(source.head_dim);
-    source.set("partial_rotary_factor", std::min(1.0, share));
+    source.set("partial_rotary_factor", std::min(1.0, share), "rope.dimension_count");
   }
-  source.set("rope_theta", reader.number(source.key("rope.freq_base")).value_or(10000));
+  source.set("rope_theta", reader.number(source.key("rope.freq_base")).value_or(10000),
+             "rope.freq_base");
   read_scaling(source, dims / 2);
 }
 

@@ -16,7 +16,7 @@ Result<ModelConfig> read_config(const Gguf& gguf) {
   const Result<GgufConfiguration> found = gguf_configuration(gguf);
   if (!found) return found.error();
   Result<ModelConfig> config = config_of(found->entries);
-  if (!config) return config;
+  if (!config) return Error{config.error().kind, in_keys_of_file(config.error().message, *found)};
   if (found->interleaved) config->rope.layout = RopeLayout::interleaved;
   if (!found->frequency_divisors.empty()) {
     config->scaling.kind = RopeScaling::Kind::divided;

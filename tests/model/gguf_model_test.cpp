@@ -108,6 +108,17 @@ TEST_F(GgufModels, KeepQuantisedWeightsAsTheyAreStored) {
   EXPECT_EQ(model.weight_bytes(), 144U * (2 * (5 * 256 + 2 * 128) + 2 * 32));
 }
 
+TEST_F(GgufModels, SentencesNameKeysOfTheFile) {
+  const auto refused = [](const std::string& metadata) {
+    const auto opened = open_model(test::write_gguf(test::wide_llama(), "F32", metadata).file);
+    return opened ? "opened" : opened.error().message;
+  };
+  EXPECT_THAT(refused(R"({"llama.rope.freq_base": -2.5})"),
+              HasSubstr("has 'llama.rope.freq_base' = '-2.5'; expected a positive number"));
+  EXPECT_THAT(refused(R"({"llama.rope.scaling.type": "yarn", "llama.rope.scaling.factor": 1e9})"),
+              HasSubstr("has 'llama.rope.scaling.factor' = '1e+09'; expected a number from"));
+}
+
 TEST_F(GgufModels, LongRopeAgreesWithNumPy) {
   const std::string scaling = R"(,"original_max_position_embeddings":16,"rope_scaling":{)"
                               R"("type":"su","short_factor":[1.0,1.1,1.5],)"
