@@ -235,7 +235,7 @@ Result<void> go_on(const GeneratePlan& plan,
   for (std::size_t written = 1; !interrupted() && streams.out; ++written) {
     const auto finite = [](float logit) { return std::isfinite(logit); };
     if (!std::ranges::all_of(decoder.logits(), finite))
-      return model::not_finite(decoder.seen() - 1);
+      return model::not_finite(plan.opened.model, decoder.seen() - 1);
     const model::TokenId next = sampler.draw(decoder.logits(), decoder.seen());
     if (next == config.begin_token || std::ranges::count(config.end_tokens, next) > 0) break;
     writing.add(last, next);

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kvcheck/model/weights/finite_weights.h"
+
 namespace kv::model {
 namespace {
 
 // Scores the rows of one chunk: row i predicts the token after tokens[at + i].
-Result<void> score(std::span<const TokenId> tokens,
+Result<void> score(const LanguageModel& model,
+                   std::span<const TokenId> tokens,
                    std::size_t at,
                    std::size_t rows,
                    const Decoder& decoder,
@@ -17,9 +20,9 @@ Result<void> score(std::span<const TokenId> tokens,
   for (std::size_t i = 0; i < rows; ++i) {
     const auto row = decoder.logits().subspan(i * vocabulary, vocabulary);
     const TokenId target = tokens[at + i + 1];
-    nll.push_back(static_cast<float>(nll_of(row, target)));
-    // Checked per token: one NaN would make the mean of the whole text one, with no hint where.
-    if (!std::isfinite(nll.back())) return not_finite(at + i);
+    const Result<float> loss = loss_of(model, row, target, at + i);
+    if (!loss) return loss.error();
+    nll.push_back(*loss);
     right.push_back(std::ranges::max_element(row) - row.begin() == target ? 1 : 0);
   }
   return {};
@@ -27,9 +30,22 @@ Result<void> score(std::span<const TokenId> tokens,
 
 }  // namespace
 
-Error not_finite(std::size_t position) {
-  return malformed("after token " + std::to_string(position) +
-                   " the model's logits are no finite numbers; expected finite weights");
+Error not_finite(const LanguageModel& model, std::size_t position) {
+  const std::string what =
+      "after token " + std::to_string(position) + " the model's logits are no finite numbers";
+  if (const auto weight = weight_not_finite(model)) {
+    return malformed(*weight + "; expected finite weights, and " + what);
+  }
+  return malformed(what + ", though all its weights are; expected numbers that no f32 overflows");
+}
+
+Result<float> loss_of(const LanguageModel& model,
+                      std::span<const float> logits,
+                      TokenId target,
+                      std::size_t position) {
+  const auto loss = static_cast<float>(nll_of(logits, target));
+  if (!std::isfinite(loss)) return not_finite(model, position);
+  return loss;
 }
 
 Result<Evaluation> evaluate(const LanguageModel& model,
@@ -52,7 +68,8 @@ Result<Evaluation> evaluate(const LanguageModel& model,
     for (std::size_t at = 0; at + 1 < tokens.size();) {
       const std::size_t rows = decoder->next_chunk(tokens.size() - 1 - at);
       if (auto fed = decoder->feed(std::span(tokens).subspan(at, rows)); !fed) return fed.error();
-      if (auto sound = score(tokens, at, rows, *decoder, nll, right); !sound) return sound.error();
+      if (auto sound = score(model, tokens, at, rows, *decoder, nll, right); !sound)
+        return sound.error();
       at += rows;
       done += rows;
       const double share = static_cast<double>(done) / static_cast<double>(total);

@@ -44,8 +44,16 @@ Result<Evaluation> evaluate(const LanguageModel& model,
                             const DecoderOptions& options,
                             const Progress& report = {});
 
-// What to say of logits that are infinite or no numbers, after the token at that position.
-Error not_finite(std::size_t position);
+// What to say of logits that are infinite or no numbers, after the token at that position: which
+// weight is none, if one is. Cost: reads all weights.
+Error not_finite(const LanguageModel& model, std::size_t position);
+
+// -ln p of `target`, after the token at that position, as an f32. Errors: not_finite(). Checked
+// token by token, because one NaN would make the mean of the whole text one, with no hint where.
+Result<float> loss_of(const LanguageModel& model,
+                      std::span<const float> logits,
+                      TokenId target,
+                      std::size_t position);
 
 // -ln of the probability that softmax gives to `target`. In double; requires finite logits.
 double nll_of(std::span<const float> logits, TokenId target);

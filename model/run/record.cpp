@@ -63,7 +63,9 @@ Result<std::vector<float>> run_tokens(const LanguageModel& model,
     if (!recorder.state()) return recorder.state().error();
     for (std::size_t i = 0; i < size && at + i + 1 < tokens.size(); ++i) {
       const auto row = decoder->logits().subspan(i * vocabulary, vocabulary);
-      nll.push_back(static_cast<float>(nll_of(row, tokens[at + i + 1])));
+      const Result<float> loss = loss_of(model, row, tokens[at + i + 1], at + i);
+      if (!loss) return loss.error();
+      nll.push_back(*loss);
     }
     const double share = static_cast<double>(at + size) / static_cast<double>(tokens.size());
     if (report && !report(share)) return io_error("stopped");

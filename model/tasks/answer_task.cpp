@@ -44,7 +44,7 @@ class Reading {
   [[nodiscard]] Result<double> loss_of(TokenId token) const {
     const double loss = nll_of(decoder_->logits(), token);
     if (std::isfinite(loss)) return loss;
-    return not_finite(static_cast<std::size_t>(decoder_->seen()) - 1);
+    return not_finite(how_.model, decoder_->seen() - 1);
   }
 
   [[nodiscard]] TokenId likeliest() const {

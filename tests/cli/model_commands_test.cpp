@@ -216,6 +216,13 @@ TEST_F(ModelCommands, RefuseLogitsThatAreNoNumbers) {
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.out, "abc\n");
   EXPECT_THAT(ran.err, HasSubstr("the model's logits are no finite numbers"));
+  const std::string trace = test::temporary_path("nan.safetensors");
+  for (const char* kind : {"qkv", "attention"}) {
+    expect_refused(run({"record", "--model", model_, "--text", text_, "-o", trace, "--tokens", "24",
+                        "--kind", kind}),
+                   "/model.safetensors' has nan in ");
+    EXPECT_FALSE(std::filesystem::exists(trace));
+  }
 }
 
 TEST_F(ModelCommands, RecordWritesWhatReplayReads) {
