@@ -6,6 +6,7 @@
 
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/text.h"
 
 namespace kv::model {
 namespace {
@@ -21,8 +22,10 @@ double positive(const json::value& value) {
 }
 
 std::string found_as(const json::value& value) {
-  return value.is_string() ? "the text " + shown(std::string(value.get_string()))
-                           : shown(json::serialize(value));
+  if (value.is_string()) return "the text " + shown(std::string(value.get_string()));
+  // Boost writes 128 as 1.28E2.
+  if (value.is_double()) return shown(shortest(value.get_double()));
+  return shown(json::serialize(value));
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ void read_llama(ConfigReader& reader, ModelConfig& config) {
   read_biases(reader, config);
   reader.require("rope_interleaved", false);
   reader.require("use_sliding_window", false);
+  refuse_windows(reader, config);
 }
 
 void read_mistral(ConfigReader& reader, ModelConfig& config) {
@@ -153,6 +154,7 @@ void read_smollm3(ConfigReader& reader, ModelConfig& config) {
 void read_gemma(ConfigReader& reader, ModelConfig& config) {
   read_gemma_widths(reader, config);
   read_biases(reader, config);
+  refuse_windows(reader, config);
 }
 
 void read_gemma2(ConfigReader& reader, ModelConfig& config) {
@@ -174,8 +176,11 @@ void read_gemma3(ConfigReader& reader, ModelConfig& config) {
   const std::size_t pattern =
       reader.count("sliding_window_pattern", reader.count("_sliding_window_pattern", 6));
   const std::size_t window = reader.count("sliding_window", 4096);
-  read_windows(reader, config, window,
-               [&](std::size_t layer) { return pattern > 0 && (layer + 1) % pattern != 0; });
+  const bool older = reader.find("sliding_window_pattern") != nullptr;
+  read_windows(
+      reader, config, window,
+      [&](std::size_t layer) { return pattern > 0 && (layer + 1) % pattern != 0; },
+      older ? "sliding_window_pattern" : "_sliding_window_pattern");
   for (LayerSettings& layer : config.by_layer) {
     if (layer.window > 0) layer.rotation = LayerRotation::local;
   }
@@ -194,10 +199,12 @@ void read_phi3(ConfigReader& reader, ModelConfig& config) {
 void read_olmo2(ConfigReader& reader, ModelConfig& config) {
   read_biases(reader, config);
   reader.require("mlp_bias", false);
+  refuse_windows(reader, config);
 }
 
 void read_granite(ConfigReader& reader, ModelConfig& config) {
   read_biases(reader, config);
+  refuse_windows(reader, config);
   config.embedding_scale = reader.factor("embedding_multiplier", 1);
   config.residual_scale = reader.factor("residual_multiplier", 1);
   const double divisor = reader.factor("logits_scaling", 1);

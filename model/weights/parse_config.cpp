@@ -139,7 +139,8 @@ std::vector<LayerSettings>& layer_settings(ConfigReader& reader, ModelConfig& co
 void read_windows(ConfigReader& reader,
                   ModelConfig& config,
                   std::size_t window,
-                  const std::function<bool(std::size_t layer)>& slides) {
+                  const std::function<bool(std::size_t layer)>& slides,
+                  std::string_view pattern) {
   const std::vector<std::string> types = reader.words("layer_types");
   if (!types.empty() && types.size() != config.layers) {
     reader.keep("has 'layer_types' of " + std::to_string(types.size()) + " layers; expected " +
@@ -153,10 +154,27 @@ void read_windows(ConfigReader& reader,
       constexpr std::array<std::string_view, 2> words = {"full_attention", "sliding_attention"};
       return reader.keep("has an " + unknown_word("layer type", types[i], words));
     }
+    if (sliding != slides(i) && !pattern.empty() && reader.find(pattern) != nullptr) {
+      return reader.keep("has a 'layer_types' that is '" + types[i] + "' for layer " +
+                         std::to_string(i) + ", which is not what its '" + std::string(pattern) +
+                         "' says; expected one of the two, or equal ones");
+    }
     if (!sliding) continue;
     layers[i].window = window;
-    if (window == 0) reader.keep("has layers with a window and no 'sliding_window' in use");
+    if (window > 0) continue;
+    reader.keep("has a window in layer " + std::to_string(i) +
+                " and no length of it; expected one in 'sliding_window', in use");
   }
+}
+
+void refuse_windows(ConfigReader& reader, const ModelConfig& config) {
+  if (reader.find("layer_types") == nullptr) return;
+  const std::vector<std::string> types = reader.words("layer_types");
+  const std::vector<std::string> expected(config.layers, "full_attention");
+  if (types == expected) return;
+  reader.keep_wrong("layer_types", *reader.find("layer_types"),
+                    "'full_attention' for each of the " + std::to_string(config.layers) +
+                        " layers, because a " + config.name + " model has no windows");
 }
 
 Result<ModelConfig> parse_config(std::string_view text) {

@@ -24,10 +24,15 @@ void read_rope(ConfigReader& reader, ModelConfig& config);
 std::vector<LayerSettings>& layer_settings(ConfigReader& reader, ModelConfig& config);
 
 // Windows by layer: of the layers that 'layer_types' calls sliding or, without that entry, of those
-// for which `slides` is true. `window` may be 0 if no layer slides.
+// for which `slides` is true. `window` may be 0 if no layer slides. `pattern` is the entry behind
+// `slides`, if it has one of its own: an error if it is there and contradicts 'layer_types'.
 void read_windows(ConfigReader& reader,
                   ModelConfig& config,
                   std::size_t window,
-                  const std::function<bool(std::size_t layer)>& slides);
+                  const std::function<bool(std::size_t layer)>& slides,
+                  std::string_view pattern = "");
+
+// 'layer_types' of a family without windows, as newer exports have it: an error if a layer has one.
+void refuse_windows(ConfigReader& reader, const ModelConfig& config);
 
 }  // namespace kv::model

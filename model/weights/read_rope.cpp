@@ -72,8 +72,14 @@ void read_yarn(ConfigReader& inner,
   const auto stretch = [&](double share) {
     return scaling.factor <= 1 ? 1.0 : 0.1 * share * std::log(scaling.factor) + 1;
   };
-  const double of_main = inner.factor("mscale", 0);
-  const double of_all = inner.factor("mscale_all_dim", 0);
+  // As in transformers, 0 is as good as missing.
+  const auto scale = [&](std::string_view name) {
+    const json::value* value = inner.find(name);
+    const bool zero = value != nullptr && (*value == 0 || *value == 0.0);
+    return zero ? 0 : inner.factor(name, 0);
+  };
+  const double of_main = scale("mscale");
+  const double of_all = scale("mscale_all_dim");
   const bool both = of_main > 0 && of_all > 0;
   scaling.attention_factor =
       inner.factor("attention_factor", both ? stretch(of_main) / stretch(of_all) : stretch(1));
@@ -105,13 +111,33 @@ void read_longrope(ConfigReader& inner,
   scaling.attention_factor = inner.factor("attention_factor", grown);
 }
 
-// One object of settings.
-RopeScaling read_scaling(ConfigReader& inner, ConfigReader& outer, ModelConfig& config) {
+// A number that stands in the object and outside it has to be the same.
+void require_same(ConfigReader& inner,
+                  std::string_view name,
+                  ConfigReader& outer,
+                  std::string_view name_outside) {
+  const json::value* inside = inner.find(name);
+  const json::value* outside = outer.find(name_outside);
+  if (inside == nullptr || outside == nullptr) return;
+  const double number = inner.real(name, 0);
+  if (number == outer.real(name_outside, 0)) return;
+  inner.keep_wrong(name, *inside,
+                   "the value of '" + std::string(name_outside) + "', " +
+                       shortest(outer.real(name_outside, 0)) + ", beside it");
+}
+
+// One object of settings. `base`: what the base of its rotation is called outside of it.
+RopeScaling read_scaling(ConfigReader& inner,
+                         ConfigReader& outer,
+                         ModelConfig& config,
+                         std::string_view base = "rope_theta") {
   RopeScaling scaling;
   // Older exports call it "type"; some write both.
   inner.require_equal("rope_type", "type");
   const std::string word = inner.word("rope_type", inner.word("type", "default"));
   scaling.kind = kind_of(inner, word, config.architecture == Architecture::phi3);
+  require_same(inner, "rope_theta", outer, base);
+  require_same(inner, "partial_rotary_factor", outer, "partial_rotary_factor");
   config.rope.theta = inner.real("rope_theta", config.rope.theta);
   const double share = inner.real("partial_rotary_factor", 0);
   if (share > 0) config.rope.dims = rotating_dims(inner, share, config);
@@ -129,26 +155,26 @@ RopeScaling read_scaling(ConfigReader& inner, ConfigReader& outer, ModelConfig& 
 // Settings by kind of layer, as newer exports of Gemma 3 have them.
 void read_by_kind(const json::object& kinds, ConfigReader& reader, ModelConfig& config) {
   ConfigReader both(kinds, "rope_parameters.");
-  const auto read = [&](std::string_view name) -> RopeScaling {
+  const auto read = [&](std::string_view name, std::string_view base) -> RopeScaling {
     const json::value* value = both.find(name);
     if (value == nullptr || !value->is_object()) {
       both.keep("has no object 'rope_parameters." + std::string(name) + "'");
       return {};
     }
     ConfigReader inner(value->get_object(), "rope_parameters." + std::string(name) + ".");
-    RopeScaling scaling = read_scaling(inner, reader, config);
+    RopeScaling scaling = read_scaling(inner, reader, config, base);
     inner.finish("a rotation of its kind");
     both.keep(inner.problem());
     return scaling;
   };
   const Rope before = config.rope;
   config.rope.theta = config.local_rope.theta;
-  if (read("sliding_attention").kind != Kind::none) {
+  if (read("sliding_attention", "rope_local_base_freq").kind != Kind::none) {
     both.keep("has a scaled rotation in layers with a window; expected 'default' there");
   }
   config.local_rope = config.rope;
   config.rope = before;
-  config.scaling = read("full_attention");
+  config.scaling = read("full_attention", "rope_theta");
   both.finish("the rotations of its layers");
   reader.keep(both.problem());
 }

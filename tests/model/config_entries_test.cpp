@@ -25,7 +25,7 @@ TEST(ConfigEntries, AnUnknownOneIsRefusedByNameInEveryFamily) {
     EXPECT_EQ(message_of(model.config), "read") << model.config;
     model.set("{", R"({"attention_of_tomorrow":0.5,)");
     EXPECT_THAT(message_of(model.config),
-                HasSubstr("has an entry 'attention_of_tomorrow' = '5E-1' that kvcheck does not "
+                HasSubstr("has an entry 'attention_of_tomorrow' = '0.5' that kvcheck does not "
                           "know in a"))
         << model.config;
   }
@@ -109,6 +109,58 @@ TEST(ConfigEntries, KindsOfLayersMustFitTheLayers) {
               HasSubstr("has 6 words in 'attention_layers' or 'attention_types'"));
   EXPECT_THAT(message_of(neo.set(R"("global")", R"("glbal")").config),
               HasSubstr("expected global or local"));
+}
+
+TEST(ConfigEntries, KindsOfLayersMayBeSaidInTwoWaysThatAgree) {
+  const auto of = [](const std::string& types, const std::string& family) {
+    return message_of(test::small_family(family, R"(,"layer_types":[)" + types + "]").config);
+  };
+  const std::string full = R"("full_attention")";
+  const std::string slides = R"("sliding_attention")";
+  const std::string third = slides + "," + slides + "," + full + "," + slides;
+  EXPECT_EQ(of(third, "gemma3_text"), "read");
+  EXPECT_THAT(of(full + "," + slides + "," + full + "," + slides, "gemma3_text"),
+              HasSubstr("has a 'layer_types' that is 'full_attention' for layer 0, which is not "
+                        "what its 'sliding_window_pattern' says"));
+  for (const std::string family : {"llama", "gemma", "olmo2", "granite"}) {
+    std::string all = full + "," + full + "," + full + "," + full;
+    EXPECT_EQ(of(all, family), "read");
+    EXPECT_THAT(of(all + "," + full, family), HasSubstr("because a " + family + " model has no"));
+    all.replace(all.rfind(full), full.size(), slides);
+    EXPECT_THAT(of(all, family), HasSubstr("'full_attention' for each of the"));
+  }
+  EXPECT_THAT(message_of(test::small_family(
+                             "mistral", R"(,"sliding_window":null,"layer_types":[)" + third + "]")
+                             .config),
+              HasSubstr("has a window in layer 0 and no length of it"));
+}
+
+TEST(ConfigEntries, ABaseThatStandsTwiceIsOneNumber) {
+  const auto of = [](const std::string& inside) {
+    return message_of(
+        test::small_family(
+            "llama",
+            R"(,"rope_theta":500.5,"rope_parameters":{"rope_type":"default")" + inside + "}")
+            .config);
+  };
+  EXPECT_THAT(of(R"(,"rope_theta":500.25)"),
+              HasSubstr("has 'rope_parameters.rope_theta' = '500.25'; expected the value of "
+                        "'rope_theta', 500.5, beside it"));
+}
+
+// As in transformers, where both count only if neither is 0.
+TEST(ConfigEntries, YarnsScalesMayBeZero) {
+  const auto factor = [](const std::string& scales) {
+    return parse_config(
+               test::small_family(
+                   "llama", R"(,"rope_scaling":{"rope_type":"yarn","factor":4)" + scales + "}")
+                   .config)
+        .value()
+        .scaling.attention_factor;
+  };
+  EXPECT_EQ(factor(R"(,"mscale":0,"mscale_all_dim":0.0)"), factor(""));
+  EXPECT_EQ(factor(R"(,"mscale":0.7,"mscale_all_dim":0)"), factor(""));
+  EXPECT_NE(factor(R"(,"mscale":0.7,"mscale_all_dim":0.3)"), factor(""));
 }
 
 TEST(ConfigEntries, TheFirstContextIsOneNumber) {

@@ -19,6 +19,7 @@ TEST(Config, ReadRopeParameters) {
                                        .set("\"hidden_act\"",
                                             R"("rope_parameters":{"rope_type":"linear","factor":4,)"
                                             R"("rope_theta":500000},"hidden_act")")
+                                       .set("\"rope_theta\":10000.0,", "")
                                        .config);
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->rope.theta, 500000);
