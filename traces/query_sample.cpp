@@ -129,7 +129,9 @@ Result<void> check_order(std::span<const Position> queries, std::size_t tokens) 
   if (queries.empty()) return wrong_queries("is empty; expected at least one query");
   for (std::size_t i = 0; i < queries.size(); ++i) {
     if (queries[i] >= tokens) {
-      return wrong_queries("has " + std::to_string(queries[i]) + " at " + std::to_string(i) +
+      // Files have signed numbers.
+      const auto found = static_cast<std::int32_t>(queries[i]);
+      return wrong_queries("has " + std::to_string(found) + " at " + std::to_string(i) +
                            "; expected 0 to " + std::to_string(tokens - 1));
     }
     if (i > 0 && queries[i] <= queries[i - 1]) {
@@ -216,6 +218,13 @@ bool in_spans(const QueryDesign& design, Position query) {
   return after != design.spans.begin() && query < std::prev(after)->last;
 }
 
+void cut_spans(QueryDesign& design, std::size_t tokens) {
+  std::erase_if(design.spans, [&](const Run& span) { return span.first >= tokens; });
+  if (design.spans.empty()) return;
+  Run& last = design.spans.back();
+  last.last = static_cast<Position>(std::min<std::size_t>(last.last, tokens));
+}
+
 std::size_t outside_spans(const QueryDesign& design, std::size_t first, std::size_t last) {
   std::size_t inside = 0;
   for (const Run& span : design.spans) {
@@ -259,14 +268,12 @@ Result<void> check_queries(std::span<const Position> queries,
   if (Result<void> ordered = check_order(queries, tokens); !ordered) return ordered;
   if (!design) return {};
   for (const Run& span : design->spans) {
-    // A trace that was cut has the spans up to its end.
-    const std::size_t last = std::min<std::size_t>(span.last, tokens);
     const auto begin = std::ranges::lower_bound(queries, span.first);
-    const auto end = std::ranges::lower_bound(queries, last);
+    const auto end = std::ranges::lower_bound(queries, span.last);
     const auto found = static_cast<std::size_t>(end - begin);
-    if (last <= span.first || found == last - span.first) continue;
+    if (found == span.size()) continue;
     return wrong_queries("has " + std::to_string(found) + " of the queries from " +
-                         std::to_string(span.first) + " to " + std::to_string(last - 1) +
+                         std::to_string(span.first) + " to " + std::to_string(span.last - 1) +
                          "; expected all, by query_design " + shown(text_of(*design)));
   }
   if (design->drawn > 0) return check_blocks(queries, *design, tokens);

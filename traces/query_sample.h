@@ -47,6 +47,9 @@ std::string text_of(const QueryDesign& design);
 // Whether a span has the query.
 bool in_spans(const QueryDesign& design, Position query);
 
+// Leaves out what spans have at and after `tokens`, for a stream that is cut there.
+void cut_spans(QueryDesign& design, std::size_t tokens);
+
 // How many of the positions from `first` to before `last` are in no span.
 std::size_t outside_spans(const QueryDesign& design, std::size_t first, std::size_t last);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "kvcheck/base/text/nearest_words.h"
 
@@ -204,8 +205,12 @@ Result<double> parse_real(std::string_view text,
       value >= minimum && value <= maximum) {
     return value;
   }
-  return usage_error(std::string(what) + " is " + quoted(text) + "; expected a number from " +
-                     shortest(minimum) + " to " + shortest(maximum));
+  const bool any_positive = minimum == std::numeric_limits<double>::min() &&
+                            maximum == std::numeric_limits<double>::max();
+  const std::string expected =
+      any_positive ? "a positive number"
+                   : "a number from " + shortest(minimum) + " to " + shortest(maximum);
+  return usage_error(std::string(what) + " is " + quoted(text) + "; expected " + expected);
 }
 
 std::string shortest(double value) {

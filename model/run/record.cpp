@@ -85,6 +85,11 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
         "with vectors=re-evaluated a token has several keys and values, and a trace holds one; "
         "expected kind attention");
   }
+  if (const Marks& marks = options.marks; marks.prompt + marks.question > tokens) {
+    return usage_error("the prompt and the question have " +
+                       std::to_string(marks.prompt + marks.question) + " tokens, and the text " +
+                       std::to_string(tokens) + "; expected at most as many");
+  }
   TraceInfo info = describe_model(config);
   info.kind = options.kind;
   info.tokens = tokens;

@@ -40,8 +40,10 @@ Result<json::value> parse(std::string_view text) {
 }
 
 Error unsupported(std::string_view what, std::string_view found, std::string_view expected) {
-  return {Error::Kind::unsupported, "has a " + std::string(what) + " " + shown(found) +
-                                        "; expected " + std::string(expected)};
+  const std::string article =
+      std::string_view("aeiou").find(what.front()) != std::string_view::npos ? "has an " : "has a ";
+  return {Error::Kind::unsupported,
+          article + std::string(what) + " " + shown(found) + "; expected " + std::string(expected)};
 }
 
 Result<void> known_entries(const json::value& object,

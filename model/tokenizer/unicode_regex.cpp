@@ -3,7 +3,9 @@
 #include <unicode/uregex.h>
 #include <unicode/utext.h>
 
+#include <cctype>
 #include <cstdint>
+#include <string_view>
 
 #include "kvcheck/base/text/describe.h"
 
@@ -32,6 +34,17 @@ Error out_of_memory() {
   return io_error("out of memory");
 }
 
+// U_REGEX_MISMATCHED_PAREN as "mismatched paren".
+std::string words_of(UErrorCode status) {
+  std::string_view name = u_errorName(status);
+  for (const std::string_view begin : {"U_REGEX_", "U_"}) {
+    if (name.starts_with(begin)) name.remove_prefix(begin.size());
+  }
+  std::string words(name);
+  for (char& c : words) c = c == '_' ? ' ' : static_cast<char>(std::tolower(c));
+  return words;
+}
+
 }  // namespace
 
 void UnicodeRegex::Close::operator()(URegularExpression* regex) const {
@@ -49,7 +62,7 @@ Result<UnicodeRegex> UnicodeRegex::compile(const std::string& pattern) {
   if (U_SUCCESS(status) != 0) return made;
   if (status == U_MEMORY_ALLOCATION_ERROR) return out_of_memory();
   return malformed("has a pattern " + shown(pattern) + " that is wrong at character " +
-                   std::to_string(where.offset) + ": " + u_errorName(status));
+                   std::to_string(where.offset) + ": " + words_of(status));
 }
 
 Result<void> UnicodeRegex::for_each_match(
@@ -77,7 +90,7 @@ Result<void> UnicodeRegex::for_each_match(
   }
   if (U_FAILURE(status) == 0) return {};
   if (status == U_MEMORY_ALLOCATION_ERROR) return out_of_memory();
-  return malformed(std::string("the text could not be split into words: ") + u_errorName(status));
+  return malformed(std::string("the text could not be split into words: ") + words_of(status));
 }
 
 }  // namespace kv::model

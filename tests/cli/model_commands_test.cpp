@@ -242,6 +242,13 @@ TEST_F(ModelCommands, RecordWritesWhatReplayReads) {
       "would replace a file of the model");
 }
 
+TEST_F(ModelCommands, RecordRefusesAPromptThatIsLongerThanTheText) {
+  const std::string path = test::temporary_path("long-prompt.safetensors");
+  expect_refused(run({"record", "--model", model_, "--text", text_, "-o", path, "--tokens", "24",
+                      "--prompt", "20", "--question", "5"}),
+                 "the prompt and the question have 25 tokens, and the text 24; expected at most");
+}
+
 TEST_F(ModelCommands, RecordBeginsAfterTheSkippedTokens) {
   const auto recorded = [&](const std::vector<std::string>& more) {
     const std::string path = test::temporary_path("some.safetensors");

@@ -76,6 +76,20 @@ TEST(Slice, KeepsThePrefixOfAllThatBelongsToTokens) {
   EXPECT_THAT(part.transcript().text_ends, ElementsAre(1, 2));
 }
 
+TEST(Slice, KeepsTheMarksOfWhatIsLeft) {
+  const auto marks_of_first = [](std::size_t left) {
+    Trace whole = open_trace(grouped_file()).value();
+    whole.mark({.prompt = 2, .question = 1});
+    const std::string path = test::temporary_path("marks");
+    EXPECT_TRUE(rewrite(whole, {.layers = {}, .heads = {}, .tokens = left}, Number::f32, path));
+    return open_trace(path).value().info().marks;
+  };
+  EXPECT_EQ(marks_of_first(4), (Marks{.prompt = 2, .question = 1}));
+  EXPECT_EQ(marks_of_first(3), (Marks{.prompt = 2, .question = 1}));
+  EXPECT_EQ(marks_of_first(2), (Marks{.prompt = 2, .question = 0}));
+  EXPECT_EQ(marks_of_first(1), (Marks{.prompt = 1, .question = 0}));
+}
+
 TEST(Slice, KeepsAttentionRowsExact) {
   const std::vector<float> rows{1, 0, 0, 0.5F, 0.5F, 0, 0.25F, 0.25F, 0.5F};
   const std::string path = test::temporary_path("rows");

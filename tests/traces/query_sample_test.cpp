@@ -169,6 +169,19 @@ TEST(SampledTrace, CanBeCutAndSavedAgain) {
   EXPECT_THAT(twice.error().message, HasSubstr("queries of its own; expected all queries"));
 }
 
+TEST(SampledTrace, KeepsNoSpansBehindACut) {
+  const std::string path = test::temporary_path("spans.safetensors");
+  const auto cut = [&](const std::string& design, std::size_t tokens) {
+    EXPECT_TRUE(
+        rewrite(some_queries(ten_tokens(), design, 3), first_tokens(tokens), Number::f32, path));
+    return text_of(*open_trace(path).value().info().query_design);
+  };
+  EXPECT_EQ(cut("1,3-8", 7), "1,3-6");
+  EXPECT_EQ(cut("1,3-8", 2), "1");
+  EXPECT_EQ(cut("every:2,7-9", 6).substr(0, 8), "every:2+");
+  EXPECT_EQ(cut("1,3-8", 10), "1,3-8");
+}
+
 // A file of version 2 with these queries and this design.
 std::string sampled_file(const std::vector<std::int32_t>& queries, const std::string& design) {
   const std::size_t m = queries.size();
@@ -197,10 +210,12 @@ TEST(SampledTrace, FilesWithWrongQueriesAreRefused) {
   EXPECT_THAT(test::error_of(sampled_file({1, 1}, "")),
               HasSubstr("expected each once, increasing"));
   EXPECT_THAT(test::error_of(sampled_file({1, 3}, "")), HasSubstr("has 3 at 1; expected 0 to 2"));
-  EXPECT_THAT(test::error_of(sampled_file({-1, 1}, "")), HasSubstr("expected 0 to 2"));
+  EXPECT_THAT(test::error_of(sampled_file({-1, 1}, "")), HasSubstr("has -1 at 0; expected 0 to 2"));
   EXPECT_THAT(test::error_of(sampled_file({0, 2}, "0-2")),
               HasSubstr("has 2 of the queries from 0"));
   EXPECT_THAT(test::error_of(sampled_file({0, 2}, "0")), HasSubstr("does not select"));
+  EXPECT_THAT(test::error_of(sampled_file({0, 2}, "0,2-9")),
+              HasSubstr("has 1 of the queries from 2 to 9; expected all"));
   EXPECT_THAT(test::error_of(sampled_file({0, 1, 2}, "1/2")),
               HasSubstr("expected 1, by query_design"));
   EXPECT_THAT(test::error_of(sampled_file({0, 2}, "every:2+1")), HasSubstr("does not select"));

@@ -77,6 +77,8 @@ TEST(Schema, AQuestionFollowsAPrompt) {
               HasSubstr("has question_tokens; expected prompt_tokens too"));
   EXPECT_THAT(with_metadata(layers, layers + R"(,"prompt_tokens":"x")"),
               HasSubstr("prompt_tokens is 'x'"));
+  EXPECT_THAT(with_metadata(layers, layers + R"(,"prompt_tokens":"3","question_tokens":"1")"),
+              HasSubstr("prompt_tokens is 3 and question_tokens 1; expected at most the 3 tokens"));
 }
 
 TEST(Schema, RefusesBadNumbersInMetadata) {

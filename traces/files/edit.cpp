@@ -160,6 +160,9 @@ Result<TraceInfo> select(const TraceInfo& info, const Selection& selection) {
                          " tokens; expected 1 to " + std::to_string(info.tokens));
     }
     kept.tokens = *selection.tokens;
+    kept.marks.prompt = std::min(info.marks.prompt, kept.tokens);
+    kept.marks.question = std::min(info.marks.question, kept.tokens - kept.marks.prompt);
+    if (kept.query_design) cut_spans(*kept.query_design, kept.tokens);
     std::erase_if(kept.queries, [&](Position query) { return query >= kept.tokens; });
     if (kept.queries.empty() && !info.queries.empty()) {
       return usage_error("the first " + std::to_string(kept.tokens) +

@@ -118,6 +118,12 @@ Result<void> check_sizes(const TraceInfo& info) {
   if (info.tokens == 0 || info.tokens > most_tokens) {
     return bad("tokens", info.tokens, "1 to " + std::to_string(most_tokens));
   }
+  if (info.marks.prompt + info.marks.question > info.tokens) {
+    return malformed("__metadata__: prompt_tokens is " + std::to_string(info.marks.prompt) +
+                     " and question_tokens " + std::to_string(info.marks.question) +
+                     "; expected at most the " + std::to_string(info.tokens) +
+                     " tokens of the trace together");
+  }
   if (info.query_heads == 0 || info.query_heads > largest_dimension) {
     return bad("query heads", info.query_heads, dimension);
   }
