@@ -190,6 +190,14 @@ void Contract::set_budgets(std::vector<std::uint32_t> each) {
   if (uneven()) budgets = std::move(each);
 }
 
+void Contract::set_rows_from(std::vector<std::uint32_t> each) {
+  rows_from = std::move(each);
+  for (std::uint32_t layer = 0; layer < rows_from.size(); ++layer) {
+    if (rows_from[layer] != layer) return;
+  }
+  rows_from.clear();
+}
+
 Contract Contract::of_unit(std::size_t index) const {
   Contract own = *this;
   own.budget = budgets[index];

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +71,11 @@ struct Contract {
   // is not 0, and largest_budget the largest. Empty: they are not said one by one.
   std::vector<std::uint32_t> budgets{};
   bool windows = false;  // each unit keeps sinks and the newest tokens alone, whatever its budget
+
+  // Where layers attend to the rows of others: for each layer the one whose rows they are, its own
+  // number where it stores rows itself. A layer without rows of its own reports its owner's rows
+  // as they are, occupies nothing, and decides nothing about them. Empty: each has its own.
+  std::vector<std::uint32_t> rows_from{};
 
   // With a ratio, the budget is so many thousandths of the prompt, rounded down, but at least
   // `budget`; where units share, the same of mean_budget. 0: the budget is in tokens.
@@ -141,6 +147,20 @@ struct Contract {
   // `budgets`, in which there must be one.
   [[nodiscard]] Contract of_unit(std::size_t index) const;
 
+  // Declares `rows_from`; nothing where each layer names itself.
+  void set_rows_from(std::vector<std::uint32_t> each);
+
+  // The layer whose rows that layer attends to.
+  [[nodiscard]] std::uint32_t owner_of(std::uint32_t layer) const {
+    return layer < rows_from.size() ? rows_from[layer] : layer;
+  }
+
+  // Whether that layer stores rows.
+  [[nodiscard]] bool owns_rows(std::uint32_t layer) const { return owner_of(layer) == layer; }
+
+  // Whether some layer attends to the rows of another.
+  [[nodiscard]] bool shares_rows() const { return !rows_from.empty(); }
+
   // What is declared of a stream that stands there, as a contract without prompts: the budget is
   // in tokens, and after prompt_grow it has grown by the tokens after the prompt.
   [[nodiscard]] Contract at(const Fed& fed) const;
@@ -177,6 +197,10 @@ std::vector<std::string> deviations(const Contract& contract);
 // "unknown claim 'uniformm'; did you mean 'uniform'?" if no law knows a claim: no law would check
 // it, and the user would not notice. Empty: all are known.
 std::string wrong_claims(const std::set<std::string, std::less<>>& claims);
+
+// Why `rows_from` cannot be what it says: each entry is the layer's own number, or that of an
+// earlier layer that names itself. Empty: it can.
+std::string wrong_owners(std::span<const std::uint32_t> rows_from);
 
 // A contract with one more declaration, and that declaration's words. A finding is judged again
 // under it, to find which declaration would make the behaviour legal.

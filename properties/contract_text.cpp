@@ -41,6 +41,20 @@ void sharing_line(const Contract& contract, std::vector<std::string>& lines) {
   lines.push_back("unit=" + std::string(name_of(contract.unit)) + ": " + sharing + " residents");
 }
 
+void owner_lines(const Contract& contract, std::vector<std::string>& lines) {
+  if (!contract.shares_rows()) return;
+  std::string list;
+  std::size_t without = 0;
+  for (std::uint32_t layer = 0; layer < contract.rows_from.size(); ++layer) {
+    list += (layer == 0 ? "" : ",") + std::to_string(contract.rows_from[layer]);
+    if (!contract.owns_rows(layer)) ++without;
+  }
+  lines.push_back(
+      "rows-from=" + list + ": " + std::to_string(without) +
+      (without == 1 ? " layer stores no rows and attends" : " layers store no rows and attend") +
+      " to those of the layer that is named");
+}
+
 // Which rows are exact all the same.
 std::string residual_text(const Contract& contract) {
   const std::uint32_t recent = contract.full_precision_recent;
@@ -182,6 +196,7 @@ std::vector<std::string> deviations(const Contract& contract) {
   }
   position_line(contract, lines);
   sharing_line(contract, lines);
+  owner_lines(contract, lines);
   flag_lines(contract, lines);
   return lines;
 }
@@ -189,6 +204,19 @@ std::vector<std::string> deviations(const Contract& contract) {
 std::string wrong_claims(const std::set<std::string, std::less<>>& claims) {
   for (const std::string& claim : claims) {
     if (std::string wrong = wrong_claim(claim); !wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+std::string wrong_owners(std::span<const std::uint32_t> rows_from) {
+  for (std::size_t layer = 0; layer < rows_from.size(); ++layer) {
+    const std::uint32_t owner = rows_from[layer];
+    if (owner <= layer && rows_from[owner] == owner) continue;
+    const std::string names =
+        "names layer " + std::to_string(owner) + " for layer " + std::to_string(layer);
+    if (owner > layer) return names + ", which comes later; expected an earlier layer or its own";
+    return names + ", which stores no rows itself; expected layer " +
+           std::to_string(rows_from[owner]) + ", whose rows it reads";
   }
   return {};
 }

@@ -32,6 +32,34 @@ std::string prompt_contradiction(const Contract& contract) {
   return {};
 }
 
+// Whether a layer and the one whose rows it attends to have budgets of their own.
+bool owner_differs(const Contract& contract) {
+  const std::size_t layers = contract.rows_from.size();
+  if (layers == 0 || contract.budgets.size() % layers != 0) return false;
+  const std::size_t in_layer = contract.budgets.size() / layers;
+  for (std::size_t i = 0; i < contract.budgets.size(); ++i) {
+    const std::size_t owner = contract.rows_from[i / in_layer] * in_layer + i % in_layer;
+    if (contract.budgets[i] != contract.budgets[owner]) return true;
+  }
+  return false;
+}
+
+std::string owner_contradiction(const Contract& contract) {
+  if (!contract.shares_rows()) return {};
+  if (const std::string wrong = wrong_owners(contract.rows_from); !wrong.empty()) {
+    return "declares rows-from, which " + wrong;
+  }
+  if (contract.visibility == Visibility::top_pages) {
+    return "declares rows-from and visibility=top-pages; queries that select pages of another "
+           "layer's rows are not known here";
+  }
+  if (owner_differs(contract)) {
+    return "declares another budget for a layer than for the one whose rows it attends to; one "
+           "set of rows has one budget";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string contradiction_in(const Contract& contract) {
@@ -64,6 +92,7 @@ std::string contradiction_in(const Contract& contract) {
     return "declares mean-budget and a budget for each unit; units that share have none of their "
            "own";
   }
+  if (std::string wrong = owner_contradiction(contract); !wrong.empty()) return wrong;
   return prompt_contradiction(contract);
 }
 

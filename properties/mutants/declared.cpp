@@ -179,6 +179,8 @@ std::vector<Mutant> wrong_promises() {
                     c.reference.clear();
                     c.windows = true;
                   }),
+      lie("misdeclares-rows_from", "layers read the rows of others, and declare none to be shared",
+          {.borrows = true}, [](Contract& c) { c.rows_from.clear(); }),
       lie("misdeclares-shifts", "a shift is declared and refused", {},
           [](Contract& c) { c.shifts = true; }),
       lie("misdeclares-precision", "half precision is declared exact",

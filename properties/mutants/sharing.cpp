@@ -1,4 +1,5 @@
-// Budgets that the heads of a layer share, dealt wrongly.
+// Budgets that the heads of a layer share, dealt wrongly; and layers that attend to the rows of
+// others, and read what those do not store.
 #include <numeric>
 
 #include "kvcheck/properties/mutants/wrong.h"
@@ -87,6 +88,73 @@ struct NotNormalised final : NamedSharing {
   }
 };
 
+struct Borrowing : Wrong {
+  static TaggedOptions options() {
+    return {.policy = "h2o", .visibility = Visibility::causal, .rollback = 4, .borrows = true};
+  }
+
+  [[nodiscard]] bool is_owner(std::uint32_t layer) const { return contract_.owns_rows(layer); }
+};
+
+// The layer copies the rows when they are written, and lets its own queries decide over the copies:
+// alone a right cache, with rows that were made for the owner.
+struct CopyTrimmedApart final : Borrowing {
+  std::uint32_t lender_of(std::uint32_t layer) override { return layer; }
+
+  StoredVectors make_vectors(Token token, std::size_t head, double position) override {
+    Place owner = place_of(head);
+    owner.layer = contract_.owner_of(owner.layer);
+    return Borrowing::make_vectors(token, heads_.index_of(owner), position);
+  }
+};
+
+// The layer reads what the layer before it reads.
+struct ReadsNeighbour final : Borrowing {
+  std::uint32_t lender_of(std::uint32_t layer) override {
+    return contract_.owner_of(is_owner(layer) ? layer : layer - 1);
+  }
+};
+
+// The layer looks its rows up when it attends: other calls than feeds leave what it found then.
+struct StaleCopy final : Borrowing {
+  UnitFacts borrowed(const UnitFacts& lender, std::size_t head) override {
+    copies_.resize(heads_.count());
+    if (!asking_.empty() || copies_[head].empty()) copies_[head] = lender.stored;
+    UnitFacts facts = Borrowing::borrowed(lender, head);
+    facts.stored = copies_[head];
+    return facts;
+  }
+
+  std::vector<std::vector<Row>> copies_;
+};
+
+// The layer attends before the owner has evicted: a token that has just gone is seen once more
+// instead of the one that came, so that the numbers are right.
+struct ReadsOneCallLate final : Borrowing {
+  UnitFacts borrowed(const UnitFacts& lender, std::size_t head) override {
+    UnitFacts facts = Borrowing::borrowed(lender, head);
+    if (asking_.empty()) return facts;
+    before_.resize(heads_.count());
+    const std::vector<Row> now = facts.stored;
+    if (before_[head].size() == now.size()) facts.stored = before_[head];
+    before_[head] = now;
+    return facts;
+  }
+
+  std::vector<std::vector<Row>> before_;
+};
+
+// Buffers are made for all layers alike.
+struct MemoryForAll final : Borrowing {
+  Answer<Facts> feed(const Feed& feed) override {
+    auto answer = Borrowing::feed(feed);
+    if (auto* const facts = std::get_if<Facts>(&answer)) {
+      for (UnitFacts& unit : facts->units) unit.bytes = 64 * unit.stored.size();
+    }
+    return answer;
+  }
+};
+
 }  // namespace
 
 std::vector<Mutant> sharing_mutants() {
@@ -106,6 +174,23 @@ std::vector<Mutant> sharing_mutants() {
        "made, after Ada-KV, which deals after the prompt", of<DealtOnce>},
       {"scores-compared-before-normalisation",
        "heads compare what they gave before it was divided by its sum", "made", of<NotNormalised>},
+  };
+}
+
+std::vector<Mutant> borrowing_mutants() {
+  return {
+      {"borrowed-rows-trimmed-apart",
+       "a layer copies another's rows as they come and evicts from the copy by its own attention",
+       "made, after caches that give every layer an object of its own", of<CopyTrimmedApart>},
+      {"reads-its-neighbours-rows",
+       "a layer reads the rows of the layer before it, whose kind is another",
+       "made, after Gemma 3n, whose layers share by kind", of<ReadsNeighbour>},
+      {"borrowed-rows-stale", "a truncate or reorder leaves a layer's copy of the rows as it was",
+       "made", of<StaleCopy>},
+      {"borrowed-rows-one-call-late", "a layer keeps what the owner stored a call before", "made",
+       of<ReadsOneCallLate>},
+      {"memory-for-borrowed-rows", "layers that store no rows have buffers all the same",
+       "made, after engines that allocate by the number of layers", of<MemoryForAll>},
   };
 }
 

@@ -127,5 +127,6 @@ std::vector<Mutant> declared_mutants();
 std::vector<Mutant> place_mutants();
 std::vector<Mutant> prompt_mutants();
 std::vector<Mutant> compression_mutants();
+std::vector<Mutant> borrowing_mutants();
 
 }  // namespace kv::properties

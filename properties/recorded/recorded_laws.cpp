@@ -43,7 +43,8 @@ WhyNot not_judgeable(const Law& law, const RunHead& head, const RecordedPart& pa
 Judgement judged(const Law& law, const RunHead& head, const RecordedPart& part) {
   const History& history = part.history;
   // Policies may give layers budgets by their number, and streams give them logits.
-  const bool by_place = law.id == on_reference || is_one_of(law, on_logits);
+  const bool across = history.contract.shares_rows() && law.id == "isolation.sharing";
+  const bool by_place = law.id == on_reference || is_one_of(law, on_logits) || across;
   if (!part.is_whole && by_place) {
     return NotTested{
         "it needs all layers and heads at once, and they do not fit into the memory; give it more "

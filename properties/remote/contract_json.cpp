@@ -26,16 +26,6 @@ constexpr std::array<std::string_view, 4> units = {"head", "kv-head", "layer", "
 constexpr std::array<std::string_view, 3> compressions = {"always", "prompt+grow", "prompt+hold"};
 constexpr std::array<std::string_view, 5> precisions = {"f32", "f16", "bf16", "int8", "int4"};
 
-constexpr std::array<std::pair<std::string_view, std::uint32_t Setup::*>, 7> setup_sizes = {{
-    {"layers", &Setup::layers},
-    {"kv_heads", &Setup::kv_heads},
-    {"group", &Setup::group},
-    {"sequences", &Setup::sequences},
-    {"sinks", &Setup::sinks},
-    {"recent", &Setup::recent},
-    {"budget", &Setup::budget},
-}};
-
 template <typename Enum>
 std::string_view word_in(std::span<const std::string_view> words, Enum value) {
   return words[static_cast<std::size_t>(value)];
@@ -143,6 +133,30 @@ void read_budgets(const JsonAt& at, const Setup& setup, Contract& contract) {
   contract.set_budgets(std::move(budgets));
 }
 
+// For each layer the one whose rows it attends to.
+void read_rows_from(const JsonAt& at, const Setup& setup, Contract& contract) {
+  const auto list = at.find("rows_from");
+  if (!list) return;
+  const std::size_t size = list->size("a list of layers");
+  if (size == 0) return;
+  if (size != setup.layers) {
+    list->complain("rows_from holds " + std::to_string(size) +
+                   " numbers; expected one for each of " + std::to_string(setup.layers) +
+                   " layers");
+    return;
+  }
+  std::vector<std::uint32_t> owners;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::int64_t owner = (*list)[i].integer("the number of a layer", 0, setup.layers - 1);
+    owners.push_back(static_cast<std::uint32_t>(owner));
+  }
+  if (const std::string wrong = wrong_owners(owners); !wrong.empty()) {
+    list->complain("rows_from " + wrong);
+    return;
+  }
+  contract.set_rows_from(std::move(owners));
+}
+
 void read_words(const JsonAt& at, Contract& contract) {
   if (const auto own = at.find("name")) contract.name = own->text("a name");
   if (const auto spec = at.find("reference")) contract.reference = spec->text("a spec");
@@ -164,26 +178,6 @@ void read_words(const JsonAt& at, Contract& contract) {
 }
 
 }  // namespace
-
-std::string setup_json(const Setup& setup) {
-  JsonObject object;
-  for (const auto& [name, size] : setup_sizes) object.add(name, std::uint64_t{setup.*size});
-  return object.add("seed", setup.seed).text();
-}
-
-Setup read_setup(const JsonAt& at, const Setup& defaults) {
-  at.only_ever({"layers", "kv_heads", "group", "sequences", "sinks", "recent", "budget", "seed"});
-  Setup setup = defaults;
-  for (const auto& [name, size] : setup_sizes) read_count(at, name, setup.*size);
-  if (const auto seed = at.find("seed")) {
-    setup.seed = seed->unsigned64("a whole number below 2^64");
-  }
-  if (setup.layers == 0 || setup.kv_heads == 0 || setup.group == 0 || setup.sequences == 0) {
-    at.complain("layers, kv_heads, group and sequences must be at least 1");
-    setup.layers = setup.kv_heads = setup.group = setup.sequences = 1;
-  }
-  return setup;
-}
 
 std::string contract_json(const Contract& contract) {
   const auto count = [](std::uint32_t value) { return std::uint64_t{value}; };
@@ -218,6 +212,8 @@ std::string contract_json(const Contract& contract) {
   return object.add("mean_budget", count(contract.mean_budget))
       .add_raw("budgets", json_list(contract.budgets, [](auto own) { return std::to_string(own); }))
       .add("windows", contract.windows)
+      .add_raw("rows_from",
+               json_list(contract.rows_from, [](auto layer) { return std::to_string(layer); }))
       .add("shifts", contract.shifts)
       .add("precision", word_in(precisions, contract.precision))
       .add("full_precision_recent", count(contract.full_precision_recent))
@@ -237,6 +233,7 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
                 "mean_budget",
                 "budgets",
                 "windows",
+                "rows_from",
                 "compress",
                 "ratio",
                 "timing",
@@ -271,6 +268,7 @@ Contract read_contract(const JsonAt& at, const Setup& setup, const std::string& 
   read_ratio(at, contract);
   read_words(at, contract);
   read_budgets(at, setup, contract);
+  read_rows_from(at, setup, contract);
   read_flag(at, "windows", contract.windows);
   read_flag(at, "evicts_ahead", contract.evicts_ahead);
   read_flag(at, "pinned_first_page", contract.pinned_first_page);

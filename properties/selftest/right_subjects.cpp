@@ -4,7 +4,6 @@
 #include <iterator>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/properties/tagged/tagged_family.h"
@@ -281,7 +280,8 @@ std::vector<RightSubject> preset_subjects() {
 std::span<const RightSubject> right_subjects() {
   static const auto all = [] {
     std::vector<RightSubject> out = tagged_stores();
-    for (auto* const group : {tagged_prompts, tagged_places, tagged_precisions, tagged_policies}) {
+    for (auto* const group :
+         {tagged_prompts, tagged_places, tagged_precisions, tagged_policies, borrowing_subjects}) {
       std::ranges::move(group(), std::back_inserter(out));
     }
     for (const std::string& text : spec_texts()) {

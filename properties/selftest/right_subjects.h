@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "kvcheck/properties/family.h"
 
@@ -17,5 +18,8 @@ struct RightSubject {
 };
 
 std::span<const RightSubject> right_subjects();
+
+// A group of them: layers that attend to the rows of others.
+std::vector<RightSubject> borrowing_subjects();
 
 }  // namespace kv::properties

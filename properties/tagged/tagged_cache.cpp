@@ -54,15 +54,18 @@ Answer<Facts> TaggedCache::feed(const Feed& feed) {
   state_.fed += chunk;
   chunk_ = chunk;
   stream_ = feed.stream;
+  asking_.assign(feed.tokens.begin(), feed.tokens.end());
   facts_ = {};
   facts_.units.resize(heads_.count());
   returned_.assign(state_.units.size(), {});
   bounds_.assign(state_.units.size(), {});
   for (std::size_t first = 0; first < state_.units.size(); first += sharers()) {
     const auto units = std::span(state_.units).subspan(first, sharers());
+    if (borrows(units.front())) continue;
     feed_units(units, feed.tokens);
     for (CacheUnit& unit : units) report_state(unit, facts_);
   }
+  lend(facts_);
   return std::move(facts_);
 }
 
@@ -215,7 +218,54 @@ void TaggedCache::report_state(CacheUnit& unit, Facts& facts) {
 Facts TaggedCache::look() {
   Facts facts;
   facts.units.resize(heads_.count());
-  for (CacheUnit& unit : state_.units) report_state(unit, facts);
+  for (CacheUnit& unit : state_.units) {
+    if (!borrows(unit)) report_state(unit, facts);
+  }
+  asking_.clear();
+  lend(facts);
+  return facts;
+}
+
+bool TaggedCache::borrows(const CacheUnit& unit) {
+  const std::uint32_t layer = place_of(unit).layer;
+  return options_.borrows && lender_of(layer) != layer;
+}
+
+void TaggedCache::lend(Facts& facts) {
+  if (!options_.borrows) return;
+  for (std::size_t head = 0; head < facts.units.size(); ++head) {
+    Place lender = place_of(head);
+    const std::uint32_t layer = std::exchange(lender.layer, lender_of(lender.layer));
+    if (lender.layer == layer) continue;
+    facts.units[head] = borrowed(facts.units[heads_.index_of(lender)], head);
+  }
+}
+
+UnitFacts TaggedCache::borrowed(const UnitFacts& lender, std::size_t head) {
+  UnitFacts facts = lender;
+  facts.moved.reset();
+  if (facts.weights.empty()) return facts;
+  const Place place = place_of(head);
+  std::ranges::fill(facts.weights, 0.0F);
+  std::vector<Token> keys;
+  std::vector<float> mass;
+  for (std::size_t query = 0; query < asking_.size(); ++query) {
+    const std::size_t begin = query * facts.mask_width;
+    keys.clear();
+    for (std::size_t i = 0; i < facts.mask_width; ++i) {
+      if (facts.visible[begin + i] != 0) keys.push_back(facts.returned[i].key);
+    }
+    mass.resize(keys.size());
+    for (std::uint32_t i = 0; i < heads_.group(); ++i) {
+      visible_mass(stream_, {place.sequence, place.layer, place.head * heads_.group() + i},
+                   asking_[query], keys, mass);
+      auto gave = mass.begin();
+      for (std::size_t row = 0; row < facts.mask_width; ++row) {
+        if (facts.visible[begin + row] == 0) continue;
+        facts.weights[begin + row] += *gave++ / static_cast<float>(heads_.group());
+      }
+    }
+  }
   return facts;
 }
 

@@ -140,6 +140,14 @@ class TaggedCache : public Subject, protected CacheSteps {
     return shares_budget() ? heads_.in_layer() : 1;
   }
 
+  // Layers that attend to the rows of others.
+
+  // The layer whose rows that one attends to; its own number where it stores rows.
+  virtual std::uint32_t lender_of(std::uint32_t layer) { return contract_.owner_of(layer); }
+
+  // What a head reports that reads the lender's rows: these, and the weights of its own queries.
+  virtual UnitFacts borrowed(const UnitFacts& lender, std::size_t head);
+
   // Back to `length` tokens.
   virtual void roll_back(std::uint64_t length);
 
@@ -190,9 +198,12 @@ class TaggedCache : public Subject, protected CacheSteps {
   // Of the call under way.
   std::size_t chunk_ = 0;  // tokens
   Stream stream_;
+  std::vector<Token> asking_;
 
  private:
   void remember(const Feed& feed);
+  [[nodiscard]] bool borrows(const CacheUnit& unit);
+  void lend(Facts& facts);
   static void report_bounds(const std::vector<double>& bounds, std::size_t width, UnitFacts& facts);
   void report_state(CacheUnit& unit, Facts& facts);
 

@@ -43,7 +43,8 @@ kvcheck.serve(Cache, contract=%s)
 
 DECLARED = """lambda setup: {
     "budgets": [8] + [0] * (setup["layers"] - 1), "visibility": "causal", "rollback": "any",
-    "longest_chunk": 8, "first_chunk": "any"}"""
+    "longest_chunk": 8, "first_chunk": "any",
+    "rows_from": [min(layer, 1) for layer in range(setup["layers"])]}"""
 
 
 def safetensors(metadata, tensors):

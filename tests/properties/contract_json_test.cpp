@@ -11,7 +11,7 @@ namespace {
 Contract through_the_protocol(const Contract& contract) {
   const boost::json::value value = boost::json::parse(contract_json(contract));
   Complaints complaints;
-  const Setup setup{.kv_heads = 2};
+  const Setup setup{.layers = 2, .kv_heads = 2};
   Contract read = read_contract(JsonAt(value, "contract", complaints), setup, "");
   EXPECT_THAT(complaints.lines, testing::IsEmpty());
   return read;
@@ -26,8 +26,9 @@ Contract full_contract() {
   contract.budget = 9;
   contract.largest_budget = 12;
   contract.mean_budget = 10;
-  contract.budgets = {9, 12};
+  contract.budgets = {9, 9, 12, 12};
   contract.windows = true;
+  contract.rows_from = {0, 0};
   contract.timing = Timing::lazy;
   contract.slack = 3;
   contract.visibility = Visibility::top_pages;

@@ -33,18 +33,42 @@ std::vector<std::vector<std::uint32_t>> sets_at(std::vector<Replicate>& units,
 
 Groups by_layer(std::vector<Replicate>& units) {
   Groups groups;
-  for (std::uint32_t layer = 0; layer < layers; ++layer) {
-    groups.push_back(sets_at(units, layer * heads, 1, heads));
+  for (std::uint32_t first = 0; first < units.size(); first += heads) {
+    groups.push_back(sets_at(units, first, 1, heads));
   }
   return groups;
 }
 
 Groups by_head(std::vector<Replicate>& units) {
   Groups groups;
+  const auto owners = static_cast<std::uint32_t>(units.size() / heads);
   for (std::uint32_t head = 0; head < heads; ++head) {
-    groups.push_back(sets_at(units, head, heads, layers));
+    groups.push_back(sets_at(units, head, heads, owners));
   }
   return groups;
+}
+
+// Draws a stream and keeps the units of layers that store rows: others repeat them.
+Result<void> sample_owners(FamilySampler& sampler,
+                           std::uint64_t seed,
+                           std::vector<Replicate>& units) {
+  if (auto done = sampler.sample_units(seed, units); !done) return done.error();
+  if (!sampler.contract().shares_rows()) return {};
+  std::vector<Replicate> owned;
+  for (std::size_t unit = 0; unit < units.size(); ++unit) {
+    const auto layer = static_cast<std::uint32_t>(unit / heads);
+    if (sampler.contract().owns_rows(layer)) owned.push_back(std::move(units[unit]));
+  }
+  units = std::move(owned);
+  return {};
+}
+
+std::uint32_t owners_of(const Contract& contract) {
+  std::uint32_t owners = 0;
+  for (std::uint32_t layer = 0; layer < layers; ++layer) {
+    if (contract.owns_rows(layer)) ++owners;
+  }
+  return owners;
 }
 
 struct Requested {
@@ -77,7 +101,7 @@ LadderStep unit_step(const std::shared_ptr<FamilySampler>& sampler,
                    Overlaps overlaps(sampler->shape(), members);
                    std::vector<Replicate> units;
                    for (std::uint64_t r = 0; r < streams; ++r) {
-                     const auto done = sampler->sample_units(stream_seed(root, r), units);
+                     const auto done = sample_owners(*sampler, stream_seed(root, r), units);
                      if (!done) return done.error();
                      for (const auto& group : groups_of(units)) overlaps.add(group);
                    }
@@ -115,9 +139,13 @@ LadderStep diagonal_step(const std::shared_ptr<FamilySampler>& sampler,
                    std::uint64_t seed = root >> 33U;
                    std::vector<Replicate> before;
                    std::vector<Replicate> now;
-                   if (auto done = sampler->sample_units(seed, before); !done) return done.error();
+                   if (auto done = sample_owners(*sampler, seed, before); !done) {
+                     return done.error();
+                   }
                    for (std::uint64_t r = 0; r < streams; ++r) {
-                     if (auto done = sampler->sample_units(++seed, now); !done) return done.error();
+                     if (auto done = sample_owners(*sampler, ++seed, now); !done) {
+                       return done.error();
+                     }
                      // No kept set is in two pairs, so that the pairs are independent.
                      for (std::size_t unit = 0; unit + 1 < now.size(); unit += 2) {
                        overlaps.add(std::vector{before[unit + 1].kept, now[unit].kept});
@@ -164,8 +192,9 @@ StatisticalVerdict measure_independence(Family& family, const Effort& effort) {
     if (unit == Unit::head || unit == Unit::kv_head) {
       steps.push_back(unit_step(*many, {"heads", law, streams}, heads, by_layer));
     }
-    if (unit != Unit::model) {
-      steps.push_back(unit_step(*many, {"layers", law, streams}, layers, by_head));
+    const std::uint32_t owners = owners_of((*many)->contract());
+    if (unit != Unit::model && owners > 1) {
+      steps.push_back(unit_step(*many, {"layers", law, streams}, owners, by_head));
     }
     if (unit == Unit::head || unit == Unit::kv_head) {
       steps.push_back(diagonal_step(*many, {"neighbouring seeds and heads", law,

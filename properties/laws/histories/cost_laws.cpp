@@ -97,13 +97,22 @@ MaybeFinding book(const UnitView& at, Ledger& ledger) {
 Judgement bytes(const History& history, const Contract& contract) {
   std::vector<Ledger> ledgers(history.units());
   bool reported = false;
+  const auto lent = [&](const UnitView& at) -> MaybeFinding {
+    if (*at.facts.bytes == 0) return {};
+    return at.finding(
+        phrase("a layer that attends to the rows of layer ",
+               contract.owner_of(history.place_of(at.unit).layer), " occupies nothing of its own"),
+        phrase(*at.facts.bytes, " bytes are reported") + at.after_text());
+  };
   for (const Step& step : steps_of(history)) {
     if (!step.fed()) break;
     const auto& units = step.event->facts.units;
     for (std::size_t unit = 0; unit < std::min(units.size(), ledgers.size()); ++unit) {
       if (!units[unit].bytes) continue;
       reported = true;
-      auto finding = book({history, contract, step, unit, units[unit]}, ledgers[unit]);
+      const UnitView at{history, contract, step, unit, units[unit]};
+      const bool owns = contract.owns_rows(history.place_of(unit).layer);
+      auto finding = owns ? book(at, ledgers[unit]) : lent(at);
       if (finding) return *std::move(finding);
     }
   }

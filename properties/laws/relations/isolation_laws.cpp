@@ -30,6 +30,7 @@ WhyNot query_heads_apart(const Contract& contract) {
 
 WhyNot nothing_shared(const Contract& contract) {
   if (contract.unit == Unit::layer || contract.unit == Unit::model) return {};
+  if (contract.shares_rows()) return {};
   return "no units are declared to share";
 }
 
@@ -50,7 +51,7 @@ constexpr auto table = std::to_array<Law>({
      .why = "Each layer has its own cache and its own attention. Scores, lengths or masks taken "
             "from another layer, usually the first, go unseen while all layers do alike, and are "
             "wrong as soon as they do not. The law changes the attention of one layer and expects "
-            "all others to do exactly what they did.",
+            "all others to do exactly what they did, but for those that read its rows.",
      .seen_in = "VeloxQuant-MLX #390; transformers #35168; TensorRT-LLM #2983; rMLX #509",
      .wants = {.several_layers = true},
      .not_applicable = model_shares,
@@ -84,9 +85,12 @@ constexpr auto table = std::to_array<Law>({
      .check = group_exchanges},
     {.id = "isolation.sharing",
      .sentence = "Units that are declared to share keep and see the same tokens.",
-     .why = "Where a layer, or the model, decides once for all its heads, each head must apply "
-            "that decision as it was taken. A decision that is computed again by each, or applied "
-            "to some only, leaves masks and rows that no longer fit together.",
+     .why =
+         "Where a layer, or the model, decides once for all its heads, each head must apply "
+         "that decision as it was taken. A decision that is computed again by each, or applied "
+         "to some only, leaves masks and rows that no longer fit together. So do layers that "
+         "attend to the rows of another (rows-from) over a copy of their own, which was made too "
+         "early, is trimmed apart, or is not taken back with the rows.",
      .seen_in = "M17, M32; llama.cpp #12357",
      .wants = {.several_layers = true, .several_heads = true},
      .must_see = {.eviction = false},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/laws/judging/scenario.h"
@@ -59,8 +60,9 @@ Judgement layers_apart(Trial& trial, const Contract& contract) {
   for (const std::uint32_t layer : some_of(what.setup.layers)) {
     Judgement judged =
         undisturbed(trial, contract, what, with(what.stream, &Stream::disturbed_layer, layer),
-                    phrase("whatever layer ", layer, " attends to"),
-                    [&](const Place& place) { return place.layer != layer; });
+                    phrase("whatever layer ", layer, " attends to"), [&](const Place& place) {
+                      return place.layer != layer && contract.owner_of(place.layer) != layer;
+                    });
     if (!std::holds_alternative<std::monostate>(judged)) return judged;
   }
   return std::monostate{};
@@ -138,14 +140,16 @@ Judgement group_exchanges(Trial& trial, const Contract& contract) {
 
 Judgement shared_alike(const History& history, const Contract& contract) {
   const bool model = contract.unit == Unit::model;
-  if (!model && contract.unit != Unit::layer) return NotTested{"no units share"};
+  const bool layer = contract.unit == Unit::layer;
+  if (!model && !layer && !contract.shares_rows()) return NotTested{"no units share"};
   if (history.units() < 2) return NotTested{"there is one unit only", true};
   const Compare compare{.ordered = !contract.unordered, .weights = false};
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> first;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> first;
   const auto check = [&](const UnitAt& at, bool& tested) -> std::optional<Difference> {
     const Place place = history.place_of(at.unit);
-    const auto other =
-        first.try_emplace({place.sequence, model ? 0 : place.layer}, at.unit).first->second;
+    const std::uint32_t owner = model ? 0 : contract.owner_of(place.layer);
+    const std::uint32_t head = model || layer ? 0 : place.head;
+    const auto other = first.try_emplace({place.sequence, owner, head}, at.unit).first->second;
     if (other == at.unit) return {};
     tested = true;
     const std::size_t queries = is_feed(history, at.event) ? at.event.fed.size() : 0;

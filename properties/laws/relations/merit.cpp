@@ -185,9 +185,10 @@ Judgement merit_decides(Trial& trial, const Contract& contract) {
   for (const Case& tried : cases_of_merit(trial, contract)) {
     const auto history = trial.run(tried);
     if (!history) return untested(history.error());
+    // A layer that reads another's rows keeps what that one's queries decided.
     std::vector<Records> units;
     for (std::size_t unit = 0; unit < history->units(); ++unit) {
-      units.emplace_back(*history, unit);
+      if (contract.owns_rows(history->place_of(unit).layer)) units.emplace_back(*history, unit);
     }
     for (const Step& step : steps_of(*history)) {
       if (!is_feed(*history, *step.event)) continue;

@@ -153,6 +153,9 @@ std::optional<Finding> Referee::feed(const Step& step, Branch& branch) {
   const Event& event = *step.event;
   if (spec_.phases.marked() && step.tokens_before() == 0) branch = fresh(event.fed.size());
   for (std::size_t i = 0; i < branch.references.size(); ++i) {
+    // Rows of another layer are compared there, with what that layer's queries decide.
+    const Place place = history_.place_of(i * together_ * per_cache_);
+    if (!history_.contract.owns_rows(place.layer)) continue;
     ReferenceCache& reference = branch.references[i];
     std::vector<MassOf> masses;
     std::vector<InputsOf> inputs;

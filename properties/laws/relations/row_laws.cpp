@@ -43,7 +43,10 @@ Judgement pairing(const History& history, const Contract&) {
 }
 
 // Says that a half of the row, key or value, was made for another cache than its unit's, if it was.
-std::optional<Difference> astray(const History& history, const RowAt& at, bool key) {
+std::optional<Difference> astray(const History& history,
+                                 const Contract& contract,
+                                 const RowAt& at,
+                                 bool key) {
   const bool per_query_head = history.contract.unit == Unit::head;
   const Place home = history.place_of(at.unit);
   const Token token = key ? at.row.key : at.row.value;
@@ -51,7 +54,7 @@ std::optional<Difference> astray(const History& history, const RowAt& at, bool k
   const auto& origins = at.line.origins[home.sequence];
   const auto position = static_cast<std::size_t>(token.position);
   if (token.position < 0 || position >= origins.size() || reported == place_not_reported) return {};
-  Place made{origins[position], home.layer, home.head};
+  Place made{origins[position], contract.owner_of(home.layer), home.head};
   if (reported == made) return {};
   // A cache per query head may tag rows by query head or by the kv head they came from.
   if (per_query_head) {
@@ -63,13 +66,13 @@ std::optional<Difference> astray(const History& history, const RowAt& at, bool k
       phrase("it was made for ", reported)};
 }
 
-Judgement place(const History& history, const Contract&) {
+Judgement place(const History& history, const Contract& contract) {
   if (!any_row(history, reports_place)) {
     return NotTested{"the subject does not tell whose cache its rows were made for", true};
   }
   return check_each(history, [&](const RowAt& at) {
-    auto value = astray(history, at, false);
-    return value ? value : astray(history, at, true);
+    auto value = astray(history, contract, at, false);
+    return value ? value : astray(history, contract, at, true);
   });
 }
 
@@ -177,7 +180,8 @@ constexpr auto table = std::to_array<Law>({
      .why = "Layers, heads and sequences have caches of their own. A wrong stride, a loop variable "
             "left at 0 or a reorder that forgets a part puts rows of one cache into another; "
             "shapes agree, so only the content tells. After a reorder a sequence's rows are those "
-            "made for the sequence that it became.",
+            "made for the sequence that it became; a layer that is declared to attend to another's "
+            "rows (rows-from) holds those made for that one.",
      .seen_in = "tt-metal #54742; transformers #46612; the printed reservoir code (figure 3); M17",
      .must_see = {.eviction = false},
      .check = place},

@@ -31,7 +31,8 @@ import sys
 
 ADAPTERS = ("transformers", "kvpress", "mlx", "blocks")
 
-# What PROTOCOL.md has in a contract: flags, numbers or words, and lists.
+# What PROTOCOL.md has in a contract: flags, numbers or words, and lists. Not rows_from: a framework's
+# cache has the layers that store rows, and the adapters drive only those.
 _FLAGS = ("windows", "pinned_first_page", "shows_pages", "unordered", "masks_instead", "self_may_go",
           "random", "keeps_fewer", "evicts_ahead", "shifts", "wants_attention")
 _WORDS = ("sinks", "recent", "budget", "largest_budget", "mean_budget", "timing", "slack", "visibility",
