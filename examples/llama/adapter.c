@@ -1,18 +1,14 @@
-/* llama.cpp's memory as a cache under test: a context that is shifted when it is full. The first
- * tokens remain; of those behind them the oldest are removed (seq_rm), and the others move down
- * (seq_add). Forks and beams are copies of sequences (seq_cp).
+/* llama.cpp's memory as a cache under test. What it does with positions is a policy's (policy.h):
+ * a context that is shifted when it is full, or one whose old positions are made coarser. Forks
+ * and beams are copies of sequences (seq_cp).
  *
- *   cc -shared -fPIC -I<prefix>/include adapter.c stand_in.c -o llama.so
+ *   cc -shared -fPIC -I<prefix>/include adapter.c context_shift.c stand_in.c -o llama.so
  *   kvcheck check --plugin ./llama.so
  *
  * README.md says what stands in for llama.cpp, and how the real one is put in its place. */
-#include "llama_memory.h"
-
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "kvcheck/properties/remote/plugin.h"
+#include "policy.h"
 
 /* One memory for a cache and its forks. */
 typedef struct {
@@ -31,28 +27,15 @@ typedef struct {
 } report_t;
 
 typedef struct {
-  kvp_setup setup;
+  kvl_stream stream;
   engine_t* engine;
   llama_seq_id first; /* sequence i of this cache is first + i */
-  uint64_t fed;       /* tokens of the stream */
-  uint64_t discarded; /* of them, those that were shifted out */
   report_t* report;   /* one for each sequence */
 } cache_t;
 
-/* Sinks and a window are the whole budget. A chunk makes its room before it is stored. */
-static const char* contract(const kvp_setup* setup) {
-  static char text[512];
-  if (setup->budget <= setup->sinks || setup->sequences > 16) return NULL;
-  snprintf(text, sizeof text,
-           "{\"recent\":%u,\"timing\":\"trim-then-attend\",\"visibility\":\"causal\","
-           "\"positions\":\"shifted\",\"unit\":\"model\",\"unordered\":true,\"longest_chunk\":%u}",
-           setup->budget - setup->sinks, setup->budget - setup->sinks);
-  return text;
-}
-
 static cache_t* make(const kvp_setup* setup, engine_t* engine) {
   cache_t* made = calloc(1, sizeof *made);
-  made->setup = *setup;
+  made->stream.setup = *setup;
   made->engine = engine;
   made->first = engine->next;
   made->report = calloc(setup->sequences, sizeof *made->report);
@@ -65,7 +48,7 @@ static int create(const kvp_setup* setup, const kvp_host* host, void** cache) {
   const uint32_t branches = 8; /* so many forks at a time have room */
   engine_t* engine = calloc(1, sizeof *engine);
   (void)host;
-  engine->memory = kvl_create(branches * (setup->sequences + 1) * setup->budget);
+  engine->memory = kvl_create(branches * (setup->sequences + 1) * kvl_room(setup));
   if (engine->memory == NULL) return KVP_FAILED;
   *cache = make(setup, engine);
   return KVP_OK;
@@ -73,17 +56,17 @@ static int create(const kvp_setup* setup, const kvp_host* host, void** cache) {
 
 static int reset(void* cache) {
   cache_t* mine = cache;
-  for (uint32_t i = 0; i < mine->setup.sequences; ++i) {
+  for (uint32_t i = 0; i < mine->stream.setup.sequences; ++i) {
     llama_memory_seq_rm(mine->engine->memory, mine->first + (llama_seq_id)i, -1, -1);
   }
-  mine->fed = mine->discarded = 0;
+  mine->stream.fed = mine->stream.steps = 0;
   return KVP_OK;
 }
 
 static void destroy(void* cache) {
   cache_t* mine = cache;
   reset(mine);
-  for (uint32_t i = 0; i < mine->setup.sequences; ++i) {
+  for (uint32_t i = 0; i < mine->stream.setup.sequences; ++i) {
     report_t* report = &mine->report[i];
     free(report->cells);
     free(report->ids);
@@ -101,7 +84,7 @@ static void destroy(void* cache) {
   free(mine);
 }
 
-/* The cells of a sequence as rows; how many there are. */
+/* The cells of a sequence as rows; how many there are. Ids name a token's place in the stream. */
 static uint64_t read_cells(cache_t* mine, uint32_t sequence, int64_t** ids, double** positions) {
   report_t* report = &mine->report[sequence];
   const llama_seq_id id = mine->first + (llama_seq_id)sequence;
@@ -112,37 +95,34 @@ static uint64_t read_cells(cache_t* mine, uint32_t sequence, int64_t** ids, doub
   *positions = realloc(*positions, (rows + 1) * sizeof **positions);
   for (uint64_t row = 0; row < rows; ++row) {
     (*ids)[row] = report->cells[row].id;
-    (*positions)[row] = report->cells[row].pos;
+    const kvl_cell* cell = &report->cells[row];
+    (*positions)[row] = kvl_reported(&mine->stream, cell->id % 10000000, cell->pos);
   }
   return rows;
 }
 
 static int look(void* cache, kvp_unit* const* units, uint64_t count) {
   cache_t* mine = cache;
-  const uint64_t of_sequence = count / mine->setup.sequences;
-  for (uint32_t i = 0; i < mine->setup.sequences; ++i) {
+  const uint64_t of_sequence = count / mine->stream.setup.sequences;
+  for (uint32_t i = 0; i < mine->stream.setup.sequences; ++i) {
     report_t* report = &mine->report[i];
     const llama_seq_id id = mine->first + (llama_seq_id)i;
+    const llama_pos last = llama_memory_seq_pos_max(mine->engine->memory, id);
+    const int64_t length =
+        (int64_t)kvl_reported(&mine->stream, (int64_t)mine->stream.fed - 1, last) + 1;
     report->stored = read_cells(mine, i, &report->stored_ids, &report->stored_positions);
     for (uint64_t unit = i * of_sequence; unit < (i + 1) * of_sequence; ++unit) {
       units[unit]->stored = report->stored;
       units[unit]->stored_ids = report->stored_ids;
       units[unit]->stored_positions = report->stored_positions;
-      units[unit]->reported = llama_memory_seq_pos_max(mine->engine->memory, id) + 1;
+      units[unit]->reported = length;
     }
   }
   return KVP_OK;
 }
 
-/* What is over the budget leaves behind the sinks, and the rest moves down. */
-static void shift_context(cache_t* mine, llama_seq_id id, llama_pos past, uint64_t over) {
-  const llama_pos keep = (llama_pos)mine->setup.sinks, gap = keep + (llama_pos)over;
-  llama_memory_seq_rm(mine->engine->memory, id, keep, gap);
-  llama_memory_seq_add(mine->engine->memory, id, gap, past, -(llama_pos)over);
-}
-
 /* A query sees the cells of its sequence up to its own position. */
-static void attend(cache_t* mine, uint32_t sequence, uint64_t queries, llama_pos first) {
+static void attend(cache_t* mine, uint32_t sequence, uint64_t queries) {
   report_t* report = &mine->report[sequence];
   const uint64_t rows = read_cells(mine, sequence, &report->ids, &report->positions);
   report->returned = rows;
@@ -150,27 +130,30 @@ static void attend(cache_t* mine, uint32_t sequence, uint64_t queries, llama_pos
   report->query_positions =
       realloc(report->query_positions, (queries + 1) * sizeof *report->query_positions);
   for (uint64_t query = 0; query < queries; ++query) {
-    const double own = (double)first + (double)query;
-    report->query_positions[query] = own;
+    const int64_t token = (int64_t)(mine->stream.fed + query);
+    const llama_pos own = kvl_position(&mine->stream, token);
+    report->query_positions[query] = kvl_reported(&mine->stream, token, own);
     for (uint64_t row = 0; row < rows; ++row) {
-      report->visible[query * rows + row] = report->positions[row] <= own;
+      report->visible[query * rows + row] = report->cells[row].pos <= own;
     }
   }
 }
 
 static int feed(void* cache, const kvp_feed* given, kvp_unit* const* units, uint64_t count) {
   cache_t* mine = cache;
-  const uint64_t c = given->tokens, budget = mine->setup.budget;
-  const uint64_t of_sequence = count / mine->setup.sequences;
-  const uint64_t past = mine->fed - mine->discarded;
-  const uint64_t over = past + c > budget ? past + c - budget : 0;
-  if (c > budget - mine->setup.sinks) return KVP_REFUSED;
-  for (uint32_t i = 0; c > 0 && i < mine->setup.sequences; ++i) {
+  const llama_memory_t memory = mine->engine->memory;
+  const uint64_t c = given->tokens;
+  const uint64_t of_sequence = count / mine->stream.setup.sequences;
+  const kvl_stream before = mine->stream;
+  if (c == 0) return look(cache, units, count);
+  if (!kvl_takes(&before, c)) return KVP_REFUSED;
+  mine->stream.steps = kvl_steps(&before, c);
+  for (uint32_t i = 0; i < mine->stream.setup.sequences; ++i) {
     const llama_seq_id id = mine->first + (llama_seq_id)i;
-    const llama_pos at = (llama_pos)(past - over);
-    if (over > 0) shift_context(mine, id, (llama_pos)past, over);
-    if (!kvl_decode(mine->engine->memory, id, given->ids, c, at)) return KVP_FAILED;
-    attend(mine, i, c, at);
+    const llama_pos at = kvl_position(&mine->stream, (int64_t)before.fed);
+    kvl_step(memory, id, &before, mine->stream.steps);
+    if (!kvl_decode(memory, id, given->ids, c, at)) return KVP_FAILED;
+    attend(mine, i, c);
     for (uint64_t unit = i * of_sequence; unit < (i + 1) * of_sequence; ++unit) {
       const report_t* report = &mine->report[i];
       units[unit]->returned = units[unit]->mask_width = report->returned;
@@ -180,34 +163,34 @@ static int feed(void* cache, const kvp_feed* given, kvp_unit* const* units, uint
       units[unit]->visible = report->visible;
     }
   }
-  mine->fed += c;
-  mine->discarded += over;
+  mine->stream.fed += c;
   return look(cache, units, count);
 }
 
 static int fork_it(void* cache, void** copy) {
   cache_t* mine = cache;
-  cache_t* made = make(&mine->setup, mine->engine);
-  for (uint32_t i = 0; i < mine->setup.sequences; ++i) {
+  cache_t* made = make(&mine->stream.setup, mine->engine);
+  for (uint32_t i = 0; i < mine->stream.setup.sequences; ++i) {
     llama_memory_seq_cp(mine->engine->memory, mine->first + (llama_seq_id)i,
                         made->first + (llama_seq_id)i, -1, -1);
   }
-  made->fed = mine->fed;
-  made->discarded = mine->discarded;
+  made->stream = mine->stream;
   *copy = made;
   return KVP_OK;
 }
 
-/* What was shifted out cannot come back, so tokens are taken back before the first shift only. */
+/* Tokens are taken back by their positions, as far as those tell them apart. */
 static int truncate_it(void* cache, int64_t length) {
   cache_t* mine = cache;
-  if (length < 0 || (uint64_t)length > mine->fed) return KVP_REFUSED;
-  if ((uint64_t)length == mine->fed) return KVP_OK;
-  if (mine->discarded > 0) return KVP_REFUSED;
-  for (uint32_t i = 0; i < mine->setup.sequences; ++i) {
-    llama_memory_seq_rm(mine->engine->memory, mine->first + (llama_seq_id)i, (llama_pos)length, -1);
+  const uint64_t fed = mine->stream.fed;
+  if (length < 0 || (uint64_t)length > fed) return KVP_REFUSED;
+  if ((uint64_t)length == fed) return KVP_OK;
+  if (!kvl_takes_back(&mine->stream, (uint64_t)length)) return KVP_REFUSED;
+  for (uint32_t i = 0; i < mine->stream.setup.sequences; ++i) {
+    llama_memory_seq_rm(mine->engine->memory, mine->first + (llama_seq_id)i,
+                        kvl_position(&mine->stream, length), -1);
   }
-  mine->fed = (uint64_t)length;
+  mine->stream.fed = (uint64_t)length;
   return KVP_OK;
 }
 
@@ -217,7 +200,7 @@ static int reorder(void* cache, const uint32_t* from, uint64_t sequences) {
   const llama_memory_t memory = mine->engine->memory;
   const llama_seq_id aside = mine->engine->next;
   bool one = mine->engine->caches == 1;
-  if (sequences != mine->setup.sequences) return KVP_REFUSED;
+  if (sequences != mine->stream.setup.sequences) return KVP_REFUSED;
   for (uint64_t i = 0; i < sequences; ++i) {
     if (from[i] >= sequences) return KVP_REFUSED;
     one &= from[i] == from[0];
@@ -247,7 +230,7 @@ static int reorder(void* cache, const uint32_t* from, uint64_t sequences) {
 static const kvp_plugin plugin = {
     .size = sizeof(kvp_plugin),
     .name = "llama-memory",
-    .contract = contract,
+    .contract = kvl_contract,
     .create = create,
     .destroy = destroy,
     .feed = feed,

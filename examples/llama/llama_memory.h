@@ -20,6 +20,8 @@ void llama_memory_seq_cp(
 void llama_memory_seq_keep(llama_memory_t mem, llama_seq_id seq_id);
 void llama_memory_seq_add(
     llama_memory_t mem, llama_seq_id seq_id, llama_pos p0, llama_pos p1, llama_pos delta);
+void llama_memory_seq_div(
+    llama_memory_t mem, llama_seq_id seq_id, llama_pos p0, llama_pos p1, int d);
 llama_pos llama_memory_seq_pos_min(llama_memory_t mem, llama_seq_id seq_id);
 llama_pos llama_memory_seq_pos_max(llama_memory_t mem, llama_seq_id seq_id);
 #endif
