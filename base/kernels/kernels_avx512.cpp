@@ -27,17 +27,18 @@ void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
 }
 
 void lane_maxima(const float* values, std::size_t n, float* maxima) {
-  // Values are not negative, so the 0 of a masked lane never changes a maximum.
+  // Values are not negative, so the 0 of a masked lane never changes a maximum. Of two zeros the
+  // instruction gives the second, so that -0 leaves the maximum 0.
   __m512 low = _mm512_setzero_ps();
   __m512 high = _mm512_setzero_ps();
   std::size_t i = 0;
   for (; i + 32 <= n; i += 32) {
-    low = _mm512_max_ps(low, _mm512_loadu_ps(values + i));
-    high = _mm512_max_ps(high, _mm512_loadu_ps(values + i + 16));
+    low = _mm512_max_ps(_mm512_loadu_ps(values + i), low);
+    high = _mm512_max_ps(_mm512_loadu_ps(values + i + 16), high);
   }
-  if (i < n) low = _mm512_max_ps(low, _mm512_maskz_loadu_ps(first(n - i), values + i));
+  if (i < n) low = _mm512_max_ps(_mm512_maskz_loadu_ps(first(n - i), values + i), low);
   if (i + 16 < n) {
-    high = _mm512_max_ps(high, _mm512_maskz_loadu_ps(first(n - i - 16), values + i + 16));
+    high = _mm512_max_ps(_mm512_maskz_loadu_ps(first(n - i - 16), values + i + 16), high);
   }
   _mm512_storeu_ps(maxima, low);
   _mm512_storeu_ps(maxima + 16, high);

@@ -34,13 +34,14 @@ void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
 void lane_maxima(const float* values, std::size_t n, float* maxima) {
   Lanes low = all(0);
   Lanes high = low;
-  // Values are not negative, so the 0 of a lane without one never changes a maximum.
+  // Values are not negative, so the 0 of a lane without one never changes a maximum. Of two zeros
+  // x86 gives the second, so that -0 leaves the maximum 0.
   by_sixteen(n, [&](std::size_t i, auto count) KV_INLINE {
     const Lanes here = load(values + i, count);
     if (i % 32 == 0) {
-      low = larger(low, here);
+      low = larger(here, low);
     } else {
-      high = larger(high, here);
+      high = larger(here, high);
     }
   });
   store(low, maxima);
