@@ -507,6 +507,7 @@ def battery():
     write_all("declarations", {
         "setup": json.dumps(setup), "contract": json.dumps(full), "facts": json.dumps(unit),
         "plain-facts": json.dumps({"stored": [0, 1], "returned": [0], "visible": ["1", "1"]}),
+        "rows-from": json.dumps({"budgets": [8, 4, 8], "rows_from": [0, 1, 0]}),
         "nothing": "{}", "wrong": "{\"budget\":-1}"})
     sizes = "sinks=1,recent=1,budget=3;stream=random;calls="
     causal = json.dumps(contract["contract"])
@@ -704,7 +705,7 @@ words = {
                 "seed stream calls do feed look fork truncate reset reorder shift snapshot branch "
                 "tokens length from begin delta timing lazy slack visibility causal top-pages unit "
                 "head page rollback any precision int8 claims reference largest_budget mean_budget "
-                "kvcheck_history variant evicted listed page_bounds refused causal all",
+                "rows_from kvcheck_history variant evicted listed page_bounds refused causal all",
 }
 
 

@@ -40,7 +40,7 @@ bool declarations(Input input) {
   boost::system::error_code failed;
   const boost::json::value json = boost::json::parse(text_of(input), failed);
   if (failed) return false;
-  const Setup defaults{.sinks = 1, .recent = 2, .budget = 6};
+  const Setup defaults{.layers = 3, .sinks = 1, .recent = 2, .budget = 6};
   const bool setup =
       try_round(json, [&](const JsonAt& at) { return setup_json(read_setup(at, defaults)); });
   const bool contract = try_round(json, [&](const JsonAt& at) {
