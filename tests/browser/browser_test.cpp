@@ -38,7 +38,7 @@ class ExplorerPage : public TestWithParam<const char*> {
     const std::string trace = "'" KVCHECK_SOURCE_DIR "/traces/data/tinystories-2m.qkv.safetensors'";
     const auto written =
         run_shell("cd '" + (*folder_ / "") + "' && $K replay " + trace +
-                  " --policy window --policy h2o --policy 'streaming;timing=lazy:32'"
+                  " --policy dense --policy window --policy h2o --policy 'streaming;timing=lazy:32'"
                   " --policy 'tova;positions=in-cache' --budget 64 --quiet -o run.db >replay.txt &&"
                   " $K explore run.db --trace " +
                   trace +
@@ -68,7 +68,7 @@ TEST_P(ExplorerPage, Passes) {
 INSTANTIATE_TEST_SUITE_P(
     Browser,
     ExplorerPage,
-    Values("steps", "links", "comparison", "walk", "tables", "curve", "looks", "alone"),
+    Values("opening", "steps", "links", "comparison", "walk", "tables", "curve", "looks", "alone"),
     [](const auto& check) { return std::string(check.param); });
 
 class ReportInBrowser : public TestWithParam<const char*> {

@@ -1,6 +1,6 @@
 // Checks of the page of kvcheck explore. The first page is of the bundled trace, with steps; the
-// second of the same run, without a trace. Its specs are window, h2o, streaming with lazy trims and
-// tova with positions in the cache, all with a budget of 64.
+// second of the same run, without a trace. Its specs are dense, window, h2o, streaming with lazy trims
+// and tova with positions in the cache, all but the first with a budget of 64.
 import assert from 'node:assert/strict';
 import { open, pages, run, textOf, violations } from './browser.mjs';
 
@@ -22,6 +22,25 @@ const classes = (page) => page.$$eval('#text span', (words) => words.reduce((cou
   counts[word.className] = (counts[word.className] ?? 0) + 1;
   return counts;
 }, {}));
+
+// Without a link a page opens where there is something to see, and not on the first spec's first token.
+async function opening(browser) {
+  for (const url of [withSteps, without]) {
+    const page = await open(browser, url);
+    await ready(page);
+    assert.equal(await page.$eval('#policy', (list) => list.value), 'h2o');
+    assert.equal(await seenIn(page), 256);
+    assert.match(await textOf(page, '#status'), /^After 256 tokens, 64 are resident and 192 have/);
+    assert.equal((await classes(page)).now, 1);
+    assert.ok(await page.$eval('#walk-part', (part) => part.checkVisibility()));
+    assert.deepEqual(page.mistakes, []);
+  }
+  // A link may name the cache alone: dense evicts nothing, and the trims of the other are 33 apart.
+  for (const [policy, seen] of [['dense', 512], ['streaming lazy:32', 262]]) {
+    const page = await explorer(browser, { policy });
+    assert.equal(await seenIn(page), seen, policy);
+  }
+}
 
 async function steps(browser) {
   const page = await explorer(browser, { policy: 'window', seen: 200 });
@@ -281,4 +300,4 @@ async function opens(browser) {
   }
 }
 
-await run({ steps, links, comparison, walk, tables, curve, looks, alone, opens });
+await run({ opening, steps, links, comparison, walk, tables, curve, looks, alone, opens });

@@ -118,3 +118,34 @@ function slotsOf(trace, unit) {
 function decisionsAt(unit, seen) {
   return unit.steps ? unit.steps.decisions.filter((one) => one.seen === seen) : [];
 }
+
+// Whether a cache evicts other tokens than the oldest after its sinks.
+function selects(evicted, sinks) {
+  for (let p = sinks + 1; p < evicted.length; p += 1) if (evicted[p] < evicted[p - 1]) return true;
+  return false;
+}
+
+// How much a reader sees in a cache: nothing evicted, the oldest, others, or those with their scores.
+function interest(trace, { cell, unit }) {
+  const scored = (one) => one.victims.some(([, score]) => score !== null);
+  if (unit.steps?.decisions.some(scored)) return 3;
+  const evicted = evictedAt(trace, unit);
+  if (selects(evicted, cell.sinks)) return 2;
+  return evicted.some((at) => at <= evicted.length) ? 1 : 0;
+}
+
+// The first cache of those of most interest. Of each cell only the units that the page knows best are
+// looked at, or its first if it knows none better, because a page may hold thousands.
+function mostTelling(trace, caches) {
+  const looked = caches.filter(({ cell, unit }) =>
+    (cell.units.some((one) => one.steps) ? unit.steps : unit === cell.units[0]));
+  const interests = looked.map((one) => interest(trace, one));
+  return looked[interests.indexOf(Math.max(...interests))];
+}
+
+// The number of tokens seen at which a reader begins: an eviction in the middle of the stream, the last
+// one if all are earlier, the end if there is none.
+function tellingStep(evicted) {
+  return nextEviction(evicted, Math.floor(evicted.length / 2) - 1, 1) ||
+    nextEviction(evicted, evicted.length + 1, -1) || evicted.length;
+}

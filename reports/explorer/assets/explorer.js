@@ -1,6 +1,6 @@
 
 const state = { trace: 0, policy: '', budget: '', other: '', otherBudget: '', layer: '', head: '',
-  shade: 'residency', of: 'a', stage: 0, seen: 1 };
+  shade: 'residency', of: 'a', stage: 0, seen: 0 };
 const first = ['policy', 'budget', 'layer', 'head'];
 let shown = null;
 let drawnTrace = null;
@@ -64,6 +64,7 @@ function select() {
     zoomTo(1, trace.tokens, trace.tokens);
   }
   drawnTrace = trace;
+  if (state.seen === 0) state.seen = tellingStep(shown.focus.evicted);
   shown.parting = shown.b ? firstParting(shown.a.evicted, shown.b.evicted) : 0;
 }
 
@@ -129,7 +130,8 @@ function readLink() {
   if (!['residency', 'attention'].includes(state.shade)) state.shade = 'residency';
   if (run.traces[number('trace', 0)]?.cells.length > 0) state.trace = number('trace', 0);
   state.stage = Math.min(stages.length - 1, number('stage', 0));
-  state.seen = number('seen', 1);
+  // select() replaces 0 by a step of the cache at which there is something to see.
+  state.seen = number('seen', 0);
 }
 
 function go(seen) {
@@ -199,9 +201,8 @@ async function start() {
     if (trace.cells.length > 0) at('trace').append(new Option(trace.name, String(index)));
   });
   state.trace = run.traces.findIndex((trace) => trace.cells.length > 0);
-  // A cache of which the page knows more than of the others.
-  const known = all().find((one) => one.unit.steps);
-  if (known) first.forEach((part) => { state[part] = known[part]; });
+  const telling = mostTelling(run.traces[state.trace], all());
+  first.forEach((part) => { state[part] = telling[part]; });
   readLink();
   at('choice').hidden = false;
   at('view').hidden = false;
