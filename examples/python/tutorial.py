@@ -30,8 +30,9 @@ print(trace)
 # Every policy at every budget; a cell is one of them, with a seed.
 result = kvcheck.replay(trace, ["streaming:sinks=4", "streaming:sinks=0", "h2o", "random"],
                         budgets=[32, 64], seeds=2)
-for cell in result.cells:
-    print("%-45s seed %d retains %.4f" % (cell["spec"], cell["seed"], cell["retained_mass"]))
+for label, cell in zip(result.labels, result.cells):
+    print("%-17s budget %2d seed %d retains %.4f" % (label, cell["budget"], cell["seed"],
+                                                     cell["retained_mass"]))
 
 # %% What was kept
 # When each token was evicted, for each unit of a cell.

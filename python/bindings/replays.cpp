@@ -12,6 +12,7 @@
 #include "kvcheck/python/bindings/failure.h"
 #include "kvcheck/python/bindings/interrupt.h"
 #include "kvcheck/python/bindings/python_policy.h"
+#include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/serves.h"
@@ -140,8 +141,13 @@ py::dict replay_trace(const SharedTrace& trace, const ReplayRequest& request) {
   py::dict dictionary;
   dictionary["lines"] = lines;
   py::list cells;
-  for (const CellResult& cell : done.cells) cells.append(arrays_of(cell));
+  std::vector<Spec> specs;
+  for (const CellResult& cell : done.cells) {
+    cells.append(arrays_of(cell));
+    specs.push_back(cell.cell.spec);
+  }
   dictionary["cells"] = cells;
+  dictionary["labels"] = reports::labels_of(specs);
   dictionary["dense"] = dense_of(done.dense);
   dictionary["left_out"] = plan.left_out;
   return dictionary;

@@ -72,6 +72,8 @@ class Replay:
     cells     a structured array with an entry for each cell; its fields are those of the records of
               type "cell" that `kvcheck replay --json` writes (reports/SCHEMA.md), such as policy,
               budget, seed, retained_mass, topk_overlap, evictions; what was not measured is NaN
+    labels    a short name for each cell, as in the program's tables: "h2o", "streaming:sinks=0"; cells
+              that differ in budget or seed only share it
     heads     the same for each cell and query head
     dense     for each layer and head, the attention without evictions: first_mass, sinks_mass,
               recent_mass, entropy
@@ -87,6 +89,7 @@ class Replay:
         self.heads = _table([row for row in rows if row["type"] == "head"])
         dense = results["dense"]
         self.dense = _structured(list(dense), list(dense.values()), len(dense["layer"]))
+        self.labels: List[str] = results["labels"]
         self.left_out: List[str] = results["left_out"]
         self._cells = results["cells"]
 

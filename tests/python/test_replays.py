@@ -52,6 +52,12 @@ class Replays(unittest.TestCase):
         self.assertIn("keydiff", result.left_out)
         self.assertNotIn("keydiff", result.cells["policy"])
 
+    def test_labels_name_cells_shortly(self):
+        result = kvcheck.replay(SYNTHETIC[0], ["streaming:sinks=2", "streaming:sinks=0", "random"],
+                                [16, 40], seeds=2)
+        self.assertEqual(result.labels, ["streaming:sinks=2"] * 2 + ["streaming:sinks=0"] * 2 +
+                         ["random"] * 4)
+
     def test_arrays_agree_with_the_means(self):
         trace = kvcheck.open_trace(BUNDLED[0])
         result = kvcheck.replay(trace, "h2o", 64)
