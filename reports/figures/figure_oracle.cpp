@@ -12,9 +12,9 @@
 namespace kv::reports {
 namespace {
 
-constexpr const char* optimum_style = " lc rgb '#000000' dt 1 lw 2";
-constexpr const char* per_step_style = " lc rgb '#777777' dt 2 lw 2";
-constexpr const char* greedy_style = " lc rgb '#777777' dt 3 lw 2";
+constexpr Look optimum_look = {.colour = "#000000", .dash = "1"};
+constexpr Look per_step_look = {.colour = "#777777", .dash = "2"};
+constexpr Look greedy_look = {.colour = "#777777", .dash = "3"};
 
 bool measured(const SpecSummary& spec) {
   return spec.spec.bounded() && std::isfinite(spec.after.optimum_share);
@@ -68,18 +68,17 @@ std::string curve(const Sweep& sweep,
 }
 
 std::string bounds_panel(const Sweep& sweep, const Line& line, FigureData& data) {
-  const auto add = [&](const char* label, const char* style, auto value_of) {
-    return curve(sweep, line, label, "retained_mass", data, value_of) + style + " pt 7 ps 0.5" +
-           " title '" + label + "'";
+  const auto add = [&](const char* label, const Look& look, auto value_of) {
+    return curve(sweep, line, label, "retained_mass", data, value_of) + line_style(look) +
+           " pt 7 ps 0.5" + " title '" + label + "'";
   };
   return "plot " +
-         add("per step", per_step_style,
+         add("per step", per_step_look,
              [](const SpecSummary& s) { return s.after.oracle.per_step; }) +
          ", " +
-         add("optimum", optimum_style,
-             [](const SpecSummary& s) { return s.after.oracle.optimum; }) +
+         add("optimum", optimum_look, [](const SpecSummary& s) { return s.after.oracle.optimum; }) +
          ", " +
-         add("greedy, no bound", greedy_style,
+         add("greedy, no bound", greedy_look,
              [](const SpecSummary& s) { return s.after.oracle.greedy; }) +
          "\n";
 }
@@ -104,15 +103,27 @@ Figure oracle_figure(const Sweep& sweep) {
   Grid grid{
       .panels = 2, .columns = 2, .panel_width = 340, .panel_height = 260, .gap = labelled_gap};
   grid.fit(sweep.page_width);
-  const std::string legend = add_legend(lines, grid);
+  // On a narrow page the panel of the bounds has no room for a key of its own.
+  const bool narrow = grid.page_width > 0;
+  std::vector<Line> entries = lines;
+  if (narrow) {
+    const auto bound = [](const char* label, const Look& look) {
+      return Line{.label = label, .policy = nullptr, .look = look, .specs = {}};
+    };
+    entries.insert(entries.begin(),
+                   {bound("left: per step", per_step_look), bound("left: optimum", optimum_look),
+                    bound("left: greedy", greedy_look)});
+  }
+  const std::string legend = add_legend(entries, grid);
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"measure", "budget", "value"});
   figure.body = "set multiplot\n" + plain_axes() + axis_of(sweep) +
                 "set grid ytics lc rgb '#e4e4e4' lw 1 dt 1\nset yrange [*:1]\n" + grid.place(0) +
-                "set key bottom right Left reverse samplen 2\nset ylabel 'retained mass'\n" +
-                axis_label('x', true, "budget, tokens") + bounds_panel(sweep, usual, data) +
-                legend + grid.place(1) + "set ylabel 'share of the optimum'\n" +
+                (narrow ? legend : "set key bottom right Left reverse samplen 2\n") +
+                "set ylabel 'retained mass'\n" + axis_label('x', true, "budget, tokens") +
+                bounds_panel(sweep, usual, data) + (narrow ? std::string(legend_done) : legend) +
+                grid.place(1) + "set ylabel 'share of the optimum'\n" +
                 shares_panel(sweep, lines, data);
   data.finish(figure);
   figure.caption =

@@ -122,14 +122,16 @@ Figure sizes_figure(const Sweep& sweep) {
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body =
-      "set multiplot\n" + plain_axes() +
-      "set xlabel 'position of the query, tokens'\nset yrange [0:" + shortest(ceiling_of(curves)) +
-      "]\n" + legend + grid.place(0) +
+      "set multiplot\n" + plain_axes() + query_axis(grid, tokens) +
+      "set yrange [0:" + shortest(ceiling_of(curves)) + "]\n" + legend + grid.place(0) +
       "set ylabel 'rows stored per unit'\nset xrange [0:" + std::to_string(tokens) + "]\nplot " +
       join(whole, ", ") + "\n" + std::string(legend_done) + grid.place(1) +
-      "set ylabel 'rows stored (line), visible (circles)'\nset xrange [" + std::to_string(from) +
-      ":" + std::to_string(std::min(tokens, from + zoom_tokens)) + "]\nplot " + join(zoom, ", ") +
-      "\n";
+      query_axis(grid, zoom_tokens) +
+      axis_label('y', true,
+                 fitting(grid.panel_height + 2 * grid.top,
+                         {"rows stored (line), visible (circles)", "rows, visible as circles"})) +
+      "set xrange [" + std::to_string(from) + ":" +
+      std::to_string(std::min(tokens, from + zoom_tokens)) + "]\nplot " + join(zoom, ", ") + "\n";
   figure.caption =
       "Rows of one unit's cache while attending, mean over units, at budget " +
       std::to_string(sweep.budget) +

@@ -84,9 +84,8 @@ Figure stream_figure(const Sweep& sweep) {
   const std::string legend = add_legend(shown, grid);
   figure.width = grid.width();
   figure.height = grid.height();
-  figure.body = "set multiplot\n" + plain_axes() +
-                "set xlabel 'position of the query, tokens'\nset xrange [0:" +
-                std::to_string(sweep.result->trace.tokens) +
+  figure.body = "set multiplot\n" + plain_axes() + query_axis(grid, sweep.result->trace.tokens) +
+                "set xrange [0:" + std::to_string(sweep.result->trace.tokens) +
                 "]\nset grid ytics lc rgb '#e4e4e4' lw 1\n" + legend + grid.place(0) +
                 "set ylabel 'retained mass'\nset yrange [*:1]\nplot " + join(left, ", ") + "\n";
   if (errors) {

@@ -1,6 +1,7 @@
 #include "kvcheck/reports/figures/figure_timing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <utility>
@@ -72,12 +73,24 @@ TimedLines lines_of_timings(const TimingResult& result) {
   return timed;
 }
 
-std::string length_axis(const std::set<std::size_t>& lengths) {
+// Tics whose numbers would touch are left out.
+std::string length_axis(const std::set<std::size_t>& lengths, double pixels) {
+  constexpr double digit = 9;
+  const double first = static_cast<double>(*lengths.begin()) / 1.3;
+  const double last = static_cast<double>(*lengths.rbegin()) * 1.3;
   std::vector<std::string> words;
-  for (const std::size_t length : lengths) words.push_back(std::to_string(length));
-  return "set logscale x 2\nset xtics (" + join(words, ",") + ")\nset xrange [" +
-         shortest(static_cast<double>(*lengths.begin()) / 1.3) + ":" +
-         shortest(static_cast<double>(*lengths.rbegin()) * 1.3) + "]\n";
+  double end = -2 * digit;  // of the number before
+  for (const std::size_t length : lengths) {
+    const std::string word = std::to_string(length);
+    const double half = digit * static_cast<double>(word.size()) / 2;
+    const double at =
+        pixels * std::log(static_cast<double>(length) / first) / std::log(last / first);
+    if (at - half < end + digit) continue;
+    end = at + half;
+    words.push_back(word);
+  }
+  return "set logscale x 2\nset xtics (" + join(words, ",") + ")\nset xrange [" + shortest(first) +
+         ":" + shortest(last) + "]\n";
 }
 
 }  // namespace
@@ -96,7 +109,7 @@ Figure timing_figure(const TimingResult& result, double page_width) {
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() + "set grid ytics lc rgb '#e4e4e4' lw 1\n" +
-                legend + length_axis(lengths) + "set logscale y\n";
+                legend + length_axis(lengths, grid.panel_width) + "set logscale y\n";
   FigureData data({"measure", "length", "value"});
   std::size_t place = 0;
   for (const Panel& panel : panels()) {

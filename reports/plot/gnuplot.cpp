@@ -24,6 +24,10 @@ namespace {
 constexpr double mm_per_inch = 25.4;
 constexpr double pixels_per_inch = 96;       // of CSS
 constexpr double letters_in_page_pt = 10.5;  // 14 pixels, as figures are built for
+// What gnuplot takes for one unit in a PDF, whose own unit is a point: letters are laid out for 96
+// dots to the inch, and a line's width is half a point.
+constexpr double letters_in_pdf = 72 / pixels_per_inch;
+constexpr double lines_in_pdf = 2 * 72 / pixels_per_inch;
 constexpr const char* script_name = ".figure.gp";
 constexpr const char* remarks_name = ".figure.log";
 
@@ -149,22 +153,23 @@ std::string sheet_script(const Figure& figure, const Sheet& sheet, const std::st
   const double scale = width_in * pixels_per_inch / static_cast<double>(figure.width);
   const double height_in =
       width_in * static_cast<double>(figure.height) / static_cast<double>(figure.width);
-  const auto scaled = [](double by) {
-    const std::string factor = shortest(by);
-    return " font 'Sans," + shortest(letters_in_page_pt) + "' fontscale " + factor + " linewidth " +
-           factor + " pointscale " + factor;
+  const auto scaled = [](double letters, double lines, double points) {
+    return " font 'Sans," + shortest(letters_in_page_pt) + "' fontscale " + shortest(letters) +
+           " linewidth " + shortest(lines) + " pointscale " + shortest(points);
   };
   std::string terminal;
   switch (sheet.format) {
     case Sheet::Format::pdf:
       terminal = "pdfcairo size " + shortest(width_in) + "in," + shortest(height_in) + "in" +
-                 scaled(scale) + "\ntitle_font = ',9.2'";
+                 scaled(scale * letters_in_pdf, scale * lines_in_pdf, scale) +
+                 "\ntitle_font = ',9.2'";
       break;
     case Sheet::Format::png: {
       const double dots = sheet.dots_per_inch;
+      const double by = scale * dots / pixels_per_inch;
       terminal = "pngcairo size " + std::to_string(std::lround(width_in * dots)) + "," +
-                 std::to_string(std::lround(height_in * dots)) +
-                 scaled(scale * dots / pixels_per_inch) + "\ntitle_font = ',9.2'";
+                 std::to_string(std::lround(height_in * dots)) + scaled(by, by, by) +
+                 "\ntitle_font = ',9.2'";
       break;
     }
     case Sheet::Format::svg:

@@ -12,6 +12,7 @@ namespace kv::reports {
 namespace {
 
 constexpr double title_character = 6.3;  // mean width of one in a panel's title, CSS pixels
+constexpr double label_character = 7.6;  // the same in an axis's label
 
 std::string fraction(double part, std::size_t whole) {
   return shortest(part / static_cast<double>(whole));
@@ -114,6 +115,14 @@ std::string token_tics(char axis, std::size_t tokens, int most) {
   return round_tics(axis, std::max(static_cast<double>(tokens), static_cast<double>(most)), most);
 }
 
+std::string query_axis(const Grid& grid, std::size_t tokens) {
+  constexpr double apart = 45;  // numbers of four digits
+  const std::string label = axis_label(
+      'x', true, fitting(grid.panel_width, {"position of the query, tokens", "position, tokens"}));
+  if (grid.page_width <= 0) return label;
+  return label + token_tics('x', tokens, std::max(2, static_cast<int>(grid.panel_width / apart)));
+}
+
 std::string budget_axis(const std::set<std::uint32_t>& budgets) {
   std::vector<std::string> words;
   double last = 0;
@@ -131,6 +140,13 @@ std::string axis_label(char axis, bool show, const std::string& text) {
   if (!show) return "unset " + name + "label\nset format " + name + " ''\n";
   return "set " + name + "label " + gnuplot_quoted(text) + " noenhanced\nset format " + name +
          " '%g'\n";
+}
+
+std::string fitting(double pixels, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (static_cast<double>(text.size()) * label_character <= pixels) return text;
+  }
+  return texts.back();
 }
 
 std::string subject_of(const ReplayResult& result) {

@@ -81,12 +81,19 @@ std::string round_tics(char axis, double top, int most);
 // The same for an axis that counts tokens, with tics at whole tokens only.
 std::string token_tics(char axis, std::size_t tokens, int most);
 
+// The label of an x axis of the queries' positions, of which `tokens` are shown. On a page of limited
+// width its words fit a panel of the grid and its tics are so far apart that they do not touch.
+std::string query_axis(const Grid& grid, std::size_t tokens);
+
 // An x axis with a tic at each budget that is at least a quarter above the tic before it, and some
 // room on both sides. Requires at least one budget.
 std::string budget_axis(const std::set<std::uint32_t>& budgets);
 
 // "set xlabel 'x'" etc., with the labels empty where `show` is false.
 std::string axis_label(char axis, bool show, const std::string& text);
+
+// The first of the texts that fits `pixels`, else the last: words for wide and for narrow axes.
+std::string fitting(double pixels, const std::vector<std::string>& texts);
 
 // "TRACE, 512 tokens, 6 layers x 4 query heads"
 std::string subject_of(const ReplayResult& result);

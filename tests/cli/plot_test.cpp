@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/numbers/sweep.h"
 #include "kvcheck/reports/store/results.h"
@@ -82,6 +83,35 @@ TEST_F(Plot, IsAsWideAsAsked) {
   EXPECT_THAT(made("x"), HasSubstr(" width=\"240mm\""));
 }
 
+// The size of letters, in points, at which most texts of a PDF are set.
+std::string usual_letters(const std::string& pdf) {
+  const Ran ran = test::run_shell(R"(python3 - ')" + pdf + R"(' <<'END'
+import collections, re, sys, zlib
+with open(sys.argv[1], "rb") as file:
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", file.read(), re.S)
+sizes = collections.Counter()
+for stream in streams:
+    try:
+        text = zlib.decompress(stream)
+    except zlib.error:
+        continue
+    sizes.update("%.1f" % float(size) for size in re.findall(rb"([0-9.]+) 0 0 -[0-9.]+ [0-9. ]+ Tm", text))
+print(sizes.most_common(1)[0][0])
+END)");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return ran.out;
+}
+
+TEST_F(Plot, HasLettersOfTheSizeOfItsStyle) {
+  const std::string file = folder_ / "x.pdf";
+  ASSERT_EQ(plot({"budget", db_, "-o", file}).status, 0);
+  EXPECT_EQ(usual_letters(file), "7.0\n");
+  ASSERT_EQ(plot({"budget", db_, "--size", "174mm", "-o", file}).status, 0);
+  EXPECT_EQ(usual_letters(file), "7.0\n");
+  ASSERT_EQ(plot({"budget", db_, "--style", "slide", "-o", file}).status, 0);
+  EXPECT_EQ(usual_letters(file), "16.0\n");
+}
+
 TEST_F(Plot, ShowsThePoliciesThatAreNamed) {
   const Ran ran = plot({"budget", db_, "--policies", "h2o:sinks=4", "--policies", "window", "-o",
                         folder_ / "x.svg", "--script"});
@@ -115,6 +145,34 @@ TEST_F(Plot, SaysWhatIsWrong) {
   EXPECT_THAT(complaint({"budget", db_, "--format", "eps"}), HasSubstr("unknown format 'eps'"));
   EXPECT_THAT(complaint({"budget", db_, "--style", "poster"}), HasSubstr("unknown style 'poster'"));
   EXPECT_THAT(complaint({"budget"}), HasSubstr("a figure or a results file"));
+}
+
+// Words of axes that fit a panel of a wide page would be cut off beside one of a column.
+TEST(PageWidth, ChoosesWordsThatFit) {
+  const ReplayResult result = testing::fake_replay(testing::small_fake());
+  reports::Sweep sweep = reports::sweep_of(result);
+  sweep.page_width = 476;
+  EXPECT_THAT(reports::stream_figure(sweep).body,
+              AllOf(HasSubstr("set xlabel 'position, tokens'"), HasSubstr("set xtics 0,")));
+  EXPECT_THAT(reports::sizes_figure(sweep).body,
+              HasSubstr("set ylabel 'rows, visible as circles'"));
+  sweep.page_width = 0;
+  EXPECT_THAT(reports::stream_figure(sweep).body,
+              AllOf(HasSubstr("set xlabel 'position of the query, tokens'"),
+                    Not(HasSubstr("set xtics 0,"))));
+  EXPECT_THAT(reports::sizes_figure(sweep).body, HasSubstr("visible (circles)'"));
+}
+
+// Of numbers that would touch, every second is left out.
+TEST(PageWidth, LeavesOutTicsThatWouldTouch) {
+  TimingResult result = testing::fake_timing();
+  const TimedCell first = result.cells[0];
+  for (const std::size_t length : {512U, 2048U, 4096U}) {
+    result.cells.push_back(first);
+    result.cells.back().length = length;
+  }
+  EXPECT_THAT(reports::timing_figure(result, 476).body, HasSubstr("set xtics (256,1024,4096)"));
+  EXPECT_THAT(reports::timing_figure(result).body, HasSubstr("set xtics (256,512,1024,2048,4096)"));
 }
 
 // On a narrow page the panels are below each other, and the legend is below the panels.

@@ -148,6 +148,17 @@ TEST(Bounds, SayWhyAShareIsAtLeast) {
   EXPECT_THAT(summary_text(with_bounds()), Not(HasSubstr("\xE2\x89\xA5")));
 }
 
+// In the panel they would cover the curves there.
+TEST(Bounds, HaveTheirNamesBelowANarrowFigure) {
+  const ReplayResult result = with_bounds();
+  Sweep sweep = sweep_of(result);
+  EXPECT_THAT(oracle_figure(sweep).body,
+              AllOf(HasSubstr("set key bottom"), Not(HasSubstr("'left: optimum'"))));
+  sweep.page_width = 476;
+  EXPECT_THAT(oracle_figure(sweep).body,
+              AllOf(HasSubstr("'left: optimum'"), Not(HasSubstr("set key bottom"))));
+}
+
 TEST(Bounds, TakeNoRoomWhereTheyWereNotAskedFor) {
   const ReplayResult result = fake_replay(small_fake());
   EXPECT_FALSE(has_bounds(result));
