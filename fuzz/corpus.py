@@ -565,6 +565,10 @@ def reports():
         "more-columns": "step,input_length,nll,text\n0,1,2,\"a,b\"\n1,4,1e-3,\"c\"\n",
         "long": "input_length,nll\n" + "".join("%d,1\n" % (i * 100 + 1) for i in range(60)),
         "decreasing": "input_length,nll\n2,1\n1,1\n"})
+    write_all("figure_names", {
+        "both": "# ours\n\nh2o:sinks=4 = Heavy = hitters #Ab0102\ntova = TOVA\r\nwindow = #00ff00\n",
+        "no-name": "h2o = \n", "no-sign": "h2o=H2O\n", "colours": "a = #000000 #111111\nb = #12345g",
+        "twice": "a = A\nb = A\n", "same-words": "a = A\na = B\n", "escape": "a = \033[1m\xe4\n"})
     matrix = {"passed": True, "whole": True, "seed": 1, "right_subjects": 2, "right_batteries": 4,
               "laws": [{"law": "size.stored", "statistical": False},
                        {"law": "chance.uniform", "statistical": True}],
@@ -689,6 +693,7 @@ words = {
                     "tokens layers query_heads kv_heads kept lifetimes evicted_at map_mass map_side "
                     "map_block ordinal run trace cell first_step targets nats series_width segment "
                     "rope_layout checksum seed status label top_k number stored_peak optimum greedy",
+    "figure_names": "h2o = #0072b2 window:recent=64 # H2O",
     "loss_log": "input_length nll , 1e5 nan inf",
     "kill_matrix": "passed whole seed laws law statistical mutants mutant killers cases verdict "
                    "idle_laws accusations subject equivalent",

@@ -6,7 +6,7 @@
 namespace kv::fuzz {
 namespace {
 
-constexpr std::array<Target, 31> table = {{
+constexpr std::array<Target, 32> table = {{
     {"safetensors", 4096, safetensors},
     {"trace", 4096, trace},
     {"npy", 2048, npy},
@@ -26,6 +26,7 @@ constexpr std::array<Target, 31> table = {{
     {"results_rows", 512, results_rows},
     {"loss_log", 2048, loss_log},
     {"token_words", 1024, token_words},
+    {"figure_names", 1024, figure_names},
     {"kill_matrix", 4096, kill_matrix},
     {"finished_parts", 1024, finished_parts},
     {"conversation", 4096, conversation},

@@ -4,29 +4,29 @@
 #include <array>
 #include <limits>
 #include <ostream>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/output_file.h"
-#include "kvcheck/cli/report/named_spec.h"
-#include "kvcheck/reports/figures/figure_closed_loop.h"
-#include "kvcheck/reports/figures/figure_timing.h"
-#include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/cli/report/plot_names.h"
+#include "kvcheck/cli/report/plot_parts.h"
 #include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/store/results.h"
 
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 9> table = {{
+constexpr std::array<Option, 10> table = {{
     {.name = "policies",
      .value = "SPEC",
      .help = "only these policies: names, presets or specs of the run, which may leave out sizes "
              "and settings [all]",
      .list = true},
+    {.name = "names",
+     .value = "FILE",
+     .help = "names and colours of policies, in lines such as 'h2o:sinks=4 = H2O #0072b2'"},
     {.name = "size",
      .value = "WIDTH",
      .help = "the width, as 84mm, 12cm or 3.3in [84mm; slide: 240mm]"},
@@ -61,13 +61,8 @@ constexpr std::string_view help =
     "Examples:\n"
     "  kvcheck plot budget run.db --policies h2o --policies tova --policies streaming\n"
     "  kvcheck plot evaluation-1/perplexity run.db --size 174mm -o perplexity.svg\n"
-    "  kvcheck plot residency run.db --style slide --format png --script\n";
-
-// A figure with the folder that its files have in a report.
-struct Named {
-  std::string folder;
-  reports::Figure figure;
-};
+    "  kvcheck plot residency run.db --style slide --format png --script\n"
+    "  kvcheck plot budget run.db --policies h2o --policies reservoir --names names.txt\n";
 
 // "84mm" in millimetres.
 Result<double> parse_width(const std::string& word) {
@@ -118,45 +113,17 @@ Result<reports::Sheet> sheet_of(const Arguments& arguments) {
   return sheet;
 }
 
-// Leaves out the cells of other policies. Notes in `used` which words meant a cell.
-template <typename Cells>
-void keep_named(Cells& cells, const std::vector<std::string>& words, std::set<std::string>& used) {
-  if (words.empty()) return;
-  std::erase_if(cells, [&](const auto& cell) {
-    bool named = false;
-    for (const std::string& word : words) {
-      if (!means(word, cell.cell.spec)) continue;
-      used.insert(word);
-      named = true;
-    }
-    return !named;
-  });
-}
-
-std::vector<Named> all_figures(std::vector<reports::StoredRun>& runs, double page_width) {
-  std::vector<Named> all;
-  std::size_t traces = 0;
-  std::size_t evaluations = 0;
-  std::size_t timings = 0;
-  const auto add = [&](const std::string& folder, std::vector<reports::Figure> figures) {
-    for (reports::Figure& figure : figures) {
-      if (!figure.body.empty()) all.push_back({folder, std::move(figure)});
-    }
-  };
-  for (const reports::StoredRun& run : runs) {
-    for (const ReplayResult& trace : run.traces) {
-      const std::string folder = "trace-" + std::to_string(++traces);
-      if (!trace.cells.empty()) add(folder, reports::figures_of(trace, page_width));
-    }
-    for (const ClosedLoopResult& evaluation : run.evaluations) {
-      add("evaluation-" + std::to_string(++evaluations),
-          reports::closed_loop_figures(evaluation, page_width));
-    }
-    for (const TimingResult& timing : run.timings) {
-      add("timing-" + std::to_string(++timings), {reports::timing_figure(timing, page_width)});
-    }
+// Each word has to mean a cell of one of the parts.
+Result<void> check_words(const std::vector<std::string>& words,
+                         std::span<const PlotPart> parts,
+                         const std::string& whose) {
+  for (const std::string& word : words) {
+    const auto means_some = [&](const PlotPart& part) { return part.used.contains(word); };
+    if (std::ranges::any_of(parts, means_some)) continue;
+    return usage_error("--policies names '" + word + "', which " + whose +
+                       "; expected a policy or spec of it");
   }
-  return all;
+  return {};
 }
 
 Result<std::vector<reports::StoredRun>> runs_of(const Arguments& arguments,
@@ -179,26 +146,26 @@ std::string stem_of(const std::string& output) {
              : output.substr(0, dot);
 }
 
-Result<void> write(const Named& named,
+Result<void> write(const reports::Figure& figure,
                    const reports::Sheet& sheet,
                    const Arguments& arguments,
                    Streams& streams) {
   constexpr std::array<const char*, 3> endings = {".pdf", ".svg", ".png"};
   std::string output = arguments.value("output");
   if (output.empty()) {
-    output = named.figure.name + endings[static_cast<std::size_t>(sheet.format)];
+    output = figure.name + endings[static_cast<std::size_t>(sheet.format)];
   }
   if (auto fine = check_output(output); !fine) return fine;
-  const auto drawn = reports::draw_sheet(named.figure, sheet);
+  const auto drawn = reports::draw_sheet(figure, sheet);
   if (!drawn) return drawn.error();
   if (auto done = write_output(output, *drawn); !done) return done;
-  streams.out << "Figure: " << output << "\n" << named.figure.caption << "\n";
+  streams.out << "Figure: " << output << "\n" << figure.caption << "\n";
   if (!arguments.given("script")) return {};
   const std::string stem = stem_of(output);
   const std::string file = output.substr(output.rfind('/') + 1);
-  const std::string script = reports::sheet_script(named.figure, sheet, file);
+  const std::string script = reports::sheet_script(figure, sheet, file);
   if (auto done = write_output(stem + ".gp", script); !done) return done;
-  if (auto done = write_output(stem + ".csv", named.figure.csv); !done) return done;
+  if (auto done = write_output(stem + ".csv", figure.csv); !done) return done;
   streams.out << "Script: " << stem << ".gp\nNumbers: " << stem << ".csv\n";
   return {};
 }
@@ -216,38 +183,40 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!sheet) return sheet.error();
   auto runs = runs_of(*arguments, arguments->operands().back());
   if (!runs) return runs.error();
+  const auto names = PlotNames::read(arguments->value("names"));
+  if (!names) return names.error();
   const std::vector<std::string> words = arguments->values("policies");
-  std::set<std::string> used;
-  for (reports::StoredRun& stored : *runs) {
-    for (ReplayResult& trace : stored.traces) keep_named(trace.cells, words, used);
-    for (ClosedLoopResult& one : stored.evaluations) keep_named(one.cells, words, used);
-    for (TimingResult& timing : stored.timings) keep_named(timing.cells, words, used);
-  }
-  for (const std::string& word : words) {
-    if (!used.contains(word)) {
-      return usage_error("--policies names '" + word +
-                         "', which no run has; expected a policy or "
-                         "spec of " +
-                         arguments->operands().back());
-    }
-  }
-  const std::vector<Named> figures = all_figures(*runs, sheet->page_width());
-  std::vector<std::string> names;
-  for (const Named& named : figures) names.push_back(named.folder + "/" + named.figure.name);
+  const auto parts = plot_parts(*runs, words, sheet->page_width(), names->renaming());
+  if (auto fine = check_words(words, parts, "no run has"); !fine) return fine;
   if (list) {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      streams.out << names[i] << "  " << figures[i].figure.title << "\n";
+    for (const PlotPart& part : parts) {
+      for (const reports::Figure& figure : part.figures) {
+        streams.out << part.folder << "/" << figure.name << "  " << figure.title << "\n";
+      }
     }
     return {};
   }
   const std::string& requested = arguments->operands()[0];
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == requested || figures[i].figure.name == requested) {
-      return write(figures[i], *sheet, *arguments, streams);
+  std::vector<std::string> known;
+  for (const PlotPart& part : parts) {
+    const bool inside = requested.starts_with(part.folder + "/");
+    for (const reports::Figure& figure : part.figures) {
+      known.push_back(part.folder + "/" + figure.name);
+      if (requested != known.back() && requested != figure.name) continue;
+      if (auto fine = check_words(words, {&part, 1}, part.folder + " does not have"); !fine) {
+        return fine;
+      }
+      if (auto fine = names->check(part.specs, part.folder); !fine) return fine;
+      return write(figure, *sheet, *arguments, streams);
+    }
+    // None of its figures is left if no word means a cell of it.
+    if (!inside) continue;
+    if (auto fine = check_words(words, {&part, 1}, part.folder + " does not have"); !fine) {
+      return fine;
     }
   }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  return usage_error(unknown_word("figure", requested, known));
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return usage_error(unknown_word("figure", requested, views));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "kvcheck/fuzz/support/inputs.h"
 #include "kvcheck/fuzz/targets/targets.h"
 #include "kvcheck/reports/figures/figure_loss_log.h"
+#include "kvcheck/reports/plot/figure_names.h"
 
 namespace kv::fuzz {
 
@@ -28,6 +29,25 @@ bool loss_log(Input input) {
   const reports::Table table = reports::loss_log_table(models);
   KV_CHECK(table.rows.size() == 1 && table.rows[0].size() == table.columns.size());
   KV_CHECK(!reports::loss_log_figure(models).body.empty());
+  return true;
+}
+
+bool figure_names(Input input) {
+  const auto parsed = reports::parse_figure_names(text_of(input), "names.txt");
+  if (!parsed) return refused(parsed.error());
+  std::string text;
+  for (const reports::FigureName& one : *parsed) {
+    KV_CHECK(!one.words.empty() && (!one.name.empty() || !one.colour.empty()));
+    KV_CHECK(one.colour.empty() || one.colour.size() == 7);
+    text += one.words + " = " + one.name + " " + one.colour + "\n";
+  }
+  const auto again = reports::parse_figure_names(text, "names.txt");
+  KV_CHECK(again.has_value() && again->size() == parsed->size());
+  for (std::size_t i = 0; i < parsed->size(); ++i) {
+    const reports::FigureName& one = (*parsed)[i];
+    const reports::FigureName& other = (*again)[i];
+    KV_CHECK(one.words == other.words && one.name == other.name && one.colour == other.colour);
+  }
   return true;
 }
 

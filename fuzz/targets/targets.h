@@ -41,6 +41,7 @@ bool llama2c_tokenizer(Input input);  // a text to encode, then llama2.c's token
 bool results_file(Input input);    // the bytes of a results file
 bool results_rows(Input input);    // changes to the rows of a right results file
 bool loss_log(Input input);        // a log of losses
+bool figure_names(Input input);    // names and colours for figures
 bool kill_matrix(Input input);     // the output of kvcheck selftest --json
 bool finished_parts(Input input);  // a key, a part, what follows them in a file of parts
 

@@ -266,11 +266,15 @@ Figure recall_figure(const Curves& curves) {
 
 }  // namespace
 
-std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result, double page_width) {
+std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result,
+                                        double page_width,
+                                        const Renaming& renaming) {
   std::vector<Figure> figures;
   if (result.cells.empty()) return figures;
   Curves curves = curves_of(result);
   curves.page_width = page_width;
+  rename(curves.lines, renaming,
+         [&](std::size_t i) -> const Spec& { return curves.cell(i).cell.spec; });
   for (const auto make : {position_figure, budgets_figure, recall_figure}) {
     Figure figure = make(curves);
     if (!figure.body.empty()) figures.push_back(std::move(figure));

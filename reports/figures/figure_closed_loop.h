@@ -4,12 +4,15 @@
 #include <vector>
 
 #include "kvcheck/reports/plot/figure.h"
+#include "kvcheck/reports/plot/figure_names.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
 namespace kv::reports {
 
 // All figures for which the result has numbers: perplexity against position, perplexity and recall
 // against budget, recall by distance. `page_width` is that of Sweep.
-std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result, double page_width = 0);
+std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result,
+                                        double page_width = 0,
+                                        const Renaming& renaming = {});
 
 }  // namespace kv::reports

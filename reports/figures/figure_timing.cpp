@@ -47,7 +47,7 @@ struct TimedLines {
   std::string common{};
 };
 
-TimedLines lines_of_timings(const TimingResult& result) {
+TimedLines lines_of_timings(const TimingResult& result, const Renaming& renaming) {
   std::vector<Spec> specs;
   std::set<std::uint32_t> chunks;
   std::set<std::uint32_t> budgets;
@@ -61,13 +61,18 @@ TimedLines lines_of_timings(const TimingResult& result) {
     timed.common += "; prompts in chunks of " + std::to_string(*chunks.begin());
     for (Spec& spec : specs) spec.chunk = 1;
   }
+  const auto budget_of = [&](std::size_t i) {
+    return budgets.size() > 1 && specs[i].bounded() ? " (" + std::to_string(specs[i].budget) + ")"
+                                                    : std::string();
+  };
   std::vector<std::string> labels = labels_of(specs);
-  for (std::size_t i = 0; i < specs.size() && budgets.size() > 1; ++i) {
-    if (specs[i].bounded()) labels[i] += " (" + std::to_string(specs[i].budget) + ")";
-  }
+  for (std::size_t i = 0; i < specs.size(); ++i) labels[i] += budget_of(i);
   if (budgets.size() == 1) timed.common += "; budget " + std::to_string(*budgets.begin());
   timed.lines = lines_of(specs, labels);
+  rename(timed.lines, renaming,
+         [&](std::size_t i) -> const Spec& { return result.cells[i].cell.spec; });
   for (Line& line : timed.lines) {
+    if (line.label != labels[line.specs.front()]) line.label += budget_of(line.specs.front());
     std::ranges::stable_sort(line.specs, {}, [&](std::size_t i) { return result.cells[i].length; });
   }
   return timed;
@@ -95,12 +100,12 @@ std::string length_axis(const std::set<std::size_t>& lengths, double pixels) {
 
 }  // namespace
 
-Figure timing_figure(const TimingResult& result, double page_width) {
+Figure timing_figure(const TimingResult& result, double page_width, const Renaming& renaming) {
   Figure figure{.name = "speed", .title = "Time and memory against length", .caption = {}};
   std::set<std::size_t> lengths;
   for (const TimedCell& cell : result.cells) lengths.insert(cell.length);
   if (lengths.size() < 2) return figure;
-  const TimedLines timed = lines_of_timings(result);
+  const TimedLines timed = lines_of_timings(result, renaming);
   const std::vector<Line>& lines = timed.lines;
   Grid grid{
       .panels = 4, .columns = 2, .panel_width = 320, .panel_height = 220, .gap = labelled_gap};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kvcheck/reports/plot/figure.h"
+#include "kvcheck/reports/plot/figure_names.h"
 #include "kvcheck/sim/replay/timing.h"
 
 namespace kv::reports {
@@ -9,6 +10,8 @@ namespace kv::reports {
 // Time per token, time in attention, bytes of keys and values and the largest memory against the
 // length of the prompt, with a line per policy and budget. The figure has no body if there is only
 // one length. `page_width` is that of Sweep.
-Figure timing_figure(const TimingResult& result, double page_width = 0);
+Figure timing_figure(const TimingResult& result,
+                     double page_width = 0,
+                     const Renaming& renaming = {});
 
 }  // namespace kv::reports

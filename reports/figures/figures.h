@@ -5,12 +5,15 @@
 
 #include "kvcheck/reports/numbers/sweep.h"
 #include "kvcheck/reports/plot/figure.h"
+#include "kvcheck/reports/plot/figure_names.h"
 
 namespace kv::reports {
 
 // All figures for which the results have numbers, in the report's order. `page_width` is that of
 // Sweep.
-std::vector<Figure> figures_of(const ReplayResult& result, double page_width = 0);
+std::vector<Figure> figures_of(const ReplayResult& result,
+                               double page_width = 0,
+                               const Renaming& renaming = {});
 
 // The single figures. A figure without a body has nothing to show.
 Figure budget_figure(const Sweep& sweep);     // retained mass and output error against budget

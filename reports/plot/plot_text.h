@@ -81,8 +81,9 @@ std::string round_tics(char axis, double top, int most);
 // The same for an axis that counts tokens, with tics at whole tokens only.
 std::string token_tics(char axis, std::size_t tokens, int most);
 
-// The label of an x axis of the queries' positions, of which `tokens` are shown. On a page of limited
-// width its words fit a panel of the grid and its tics are so far apart that they do not touch.
+// The label of an x axis of the queries' positions, of which `tokens` are shown. On a page of
+// limited width its words fit a panel of the grid and its tics are so far apart that they do not
+// touch.
 std::string query_axis(const Grid& grid, std::size_t tokens);
 
 // An x axis with a tic at each budget that is at least a quarter above the tic before it, and some

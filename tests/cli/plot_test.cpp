@@ -1,6 +1,7 @@
 #include "kvcheck/cli/report/plot.h"
 
 #include <filesystem>
+#include <fstream>
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/figure_timing.h"
@@ -95,7 +96,8 @@ for stream in streams:
         text = zlib.decompress(stream)
     except zlib.error:
         continue
-    sizes.update("%.1f" % float(size) for size in re.findall(rb"([0-9.]+) 0 0 -[0-9.]+ [0-9. ]+ Tm", text))
+    for size in re.findall(rb"([0-9.]+) 0 0 -[0-9.]+ [0-9. ]+ Tm", text):
+        sizes["%.1f" % float(size)] += 1
 print(sizes.most_common(1)[0][0])
 END)");
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -124,6 +126,64 @@ TEST_F(Plot, ShowsThePoliciesThatAreNamed) {
   EXPECT_THAT(wrong.err, HasSubstr("--policies names 'lru', which no run has"));
 }
 
+TEST_F(Plot, SaysIfTheFiguresPartHasNotThePolicy) {
+  // The evaluation has no tova, which the replay has.
+  const Ran ran = plot({"evaluation-1/budget", db_, "--policies", "tova", "-o", folder_ / "x.pdf"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--policies names 'tova', which evaluation-1 does not have;"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "x.pdf"));
+}
+
+TEST_F(Plot, GivesPoliciesNamesAndColoursOfAFile) {
+  const std::string names = folder_ / "names.txt";
+  const auto drawn = [&](const std::string& text) {
+    std::ofstream(names) << text;
+    return plot({"budget", db_, "--names", names, "-o", folder_ / "x.svg", "--script"});
+  };
+  ASSERT_EQ(drawn("# ours\n\nh2o:sinks=4 = Heavy = hitters #Ab0102\n  tova = TOVA\r\n"
+                  "window = #00ff00\n")
+                .status,
+            0);
+  EXPECT_THAT(made("x.svg"), AllOf(HasSubstr("Heavy = hitters"), HasSubstr("TOVA"),
+                                   HasSubstr("window"), Not(HasSubstr("h2o"))));
+  EXPECT_THAT(made("x.gp"), AllOf(HasSubstr("rgb '#Ab0102'"), HasSubstr("rgb '#00ff00'")));
+  EXPECT_THAT(made("x.csv"), HasSubstr("\nTOVA,"));
+  const auto complaint = [&](const std::string& text) {
+    const Ran ran = drawn(text);
+    EXPECT_EQ(ran.status, 2) << text;
+    return ran.err;
+  };
+  EXPECT_THAT(complaint("tova = A\nh2o:sinks=4\n"),
+              HasSubstr("names.txt line 2: expected 'POLICY = NAME #rrggbb', with blanks around"));
+  EXPECT_THAT(complaint("h2o = "), HasSubstr("line 1: expected 'POLICY = NAME"));
+  EXPECT_THAT(complaint("tova = A\ntova = B\n"), HasSubstr("line 2: 'tova' is also in line 1"));
+  EXPECT_THAT(complaint("tova = A\nh2o = A\n"), HasSubstr("line 2: 'A' is also in line 1"));
+  EXPECT_THAT(complaint("tova = A\x1b[1m\n"), HasSubstr("line 1: expected a name of printable"));
+  std::string many;
+  for (int i = 0; i < 1001; ++i) many += std::to_string(i) + " = #000000\n";
+  EXPECT_THAT(complaint(many), HasSubstr("line 1001: expected at most 1000 names"));
+  std::filesystem::remove(names);
+  EXPECT_THAT(plot({"budget", db_, "--names", names}).err, HasSubstr("names.txt"));
+}
+
+// A reader could not tell two kinds of caches with one name apart.
+TEST_F(Plot, RefusesANameOfTwoKindsOfCaches) {
+  testing::FakeReplay fake = testing::small_fake();
+  fake.specs = {"window", "h2o:sinks=4", "h2o:sinks=2"};
+  const std::string db = folder_ / "two.db";
+  auto writer = taken(reports::ResultsWriter::begin(db, "kvcheck replay"));
+  ASSERT_TRUE(writer.add(testing::fake_replay(fake)));
+  ASSERT_TRUE(writer.finish());
+  const std::string names = folder_ / "names.txt";
+  const std::vector<std::string> words = {"budget", db, "--names", names, "-o", folder_ / "x.svg"};
+  std::ofstream(names) << "h2o = H2O\n";
+  EXPECT_THAT(plot(words).err,
+              HasSubstr("line 1: 'h2o' means both 'h2o:sinks=4' and 'h2o:sinks=2' of trace-1"));
+  std::ofstream(names) << "h2o:sinks=2 = Two\nh2o = H2O\n";
+  EXPECT_EQ(plot(words).status, 0);
+  EXPECT_THAT(made("x.svg"), AllOf(HasSubstr("Two"), HasSubstr("H2O")));
+}
+
 TEST_F(Plot, KeepsAScriptThatDrawsTheSameFigure) {
   ASSERT_EQ(plot({"stream", db_, "-o", folder_ / "x.png", "--script"}).status, 0);
   const std::string png = made("x.png");
@@ -148,7 +208,7 @@ TEST_F(Plot, SaysWhatIsWrong) {
 }
 
 // Words of axes that fit a panel of a wide page would be cut off beside one of a column.
-TEST(PageWidth, ChoosesWordsThatFit) {
+TEST(PageWidth, HasWordsThatFit) {
   const ReplayResult result = testing::fake_replay(testing::small_fake());
   reports::Sweep sweep = reports::sweep_of(result);
   sweep.page_width = 476;

@@ -17,6 +17,7 @@ const std::vector<ParserWithoutTarget> exempt = {
     {"LateFile::open", "", "it opens a file to write to"},
     {"MappedFile::open", "", "it maps bytes and looks at none of them"},
     {"PassFile::open", "", "it reads a note of its own with a checksum, and no other bytes"},
+    {"PlotNames::read", "parse_figure_names"},
     {"Spool::open_named", "", "it opens a file to write to"},
     {"SweepFile::open", "open_to_read"},
     {"TensorFiles::open", "open_model"},

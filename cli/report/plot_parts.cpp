@@ -1,0 +1,87 @@
+#include "kvcheck/cli/report/plot_parts.h"
+
+#include <utility>
+
+#include "kvcheck/cli/report/named_spec.h"
+#include "kvcheck/reports/figures/figure_closed_loop.h"
+#include "kvcheck/reports/figures/figure_timing.h"
+#include "kvcheck/reports/figures/figures.h"
+
+namespace kv::cli {
+namespace {
+
+// Leaves out the cells of other policies. Returns which words meant a cell.
+template <typename Cells>
+std::set<std::string> keep_named(Cells& cells, const std::vector<std::string>& words) {
+  std::set<std::string> used;
+  if (words.empty()) return used;
+  std::erase_if(cells, [&](const auto& cell) {
+    bool named = false;
+    for (const std::string& word : words) {
+      if (!means(word, cell.cell.spec)) continue;
+      used.insert(word);
+      named = true;
+    }
+    return !named;
+  });
+  return used;
+}
+
+std::vector<reports::Figure> drawn(const ReplayResult& trace,
+                                   double page_width,
+                                   const reports::Renaming& renaming) {
+  if (trace.cells.empty()) return {};
+  return reports::figures_of(trace, page_width, renaming);
+}
+
+std::vector<reports::Figure> drawn(const ClosedLoopResult& evaluation,
+                                   double page_width,
+                                   const reports::Renaming& renaming) {
+  return reports::closed_loop_figures(evaluation, page_width, renaming);
+}
+
+std::vector<reports::Figure> drawn(const TimingResult& timing,
+                                   double page_width,
+                                   const reports::Renaming& renaming) {
+  return {reports::timing_figure(timing, page_width, renaming)};
+}
+
+template <typename Results>
+PlotPart part_of(const std::string& folder,
+                 Results& results,
+                 const std::vector<std::string>& words,
+                 double page_width,
+                 const reports::Renaming& renaming) {
+  PlotPart part{
+      .folder = folder, .used = keep_named(results.cells, words), .specs = {}, .figures = {}};
+  for (const auto& cell : results.cells) part.specs.push_back(cell.cell.spec);
+  part.figures = drawn(results, page_width, renaming);
+  std::erase_if(part.figures, [](const reports::Figure& one) { return one.body.empty(); });
+  return part;
+}
+
+}  // namespace
+
+std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
+                                 const std::vector<std::string>& words,
+                                 double page_width,
+                                 const reports::Renaming& renaming) {
+  std::vector<PlotPart> parts;
+  const auto add_all = [&](const std::string& kind, std::size_t& number, auto& all) {
+    for (auto& one : all) {
+      const std::string folder = kind + "-" + std::to_string(++number);
+      parts.push_back(part_of(folder, one, words, page_width, renaming));
+    }
+  };
+  std::size_t traces = 0;
+  std::size_t evaluations = 0;
+  std::size_t timings = 0;
+  for (reports::StoredRun& run : runs) {
+    add_all("trace", traces, run.traces);
+    add_all("evaluation", evaluations, run.evaluations);
+    add_all("timing", timings, run.timings);
+  }
+  return parts;
+}
+
+}  // namespace kv::cli

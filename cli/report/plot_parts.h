@@ -1,0 +1,29 @@
+// The parts of results whose figures `kvcheck plot` draws.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kvcheck/reports/plot/figure.h"
+#include "kvcheck/reports/plot/figure_names.h"
+#include "kvcheck/reports/store/results.h"
+
+namespace kv::cli {
+
+// One trace, evaluation or timing with the policies that were asked for.
+struct PlotPart {
+  std::string folder;          // that its figures have in a report
+  std::set<std::string> used;  // the words of --policies that mean some of its cells
+  std::vector<Spec> specs;     // of the cells that are left
+  std::vector<reports::Figure> figures;
+};
+
+// Leaves out the cells that none of `words` means, unless there are no words, and makes all
+// figures.
+std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
+                                 const std::vector<std::string>& words,
+                                 double page_width,
+                                 const reports::Renaming& renaming);
+
+}  // namespace kv::cli
