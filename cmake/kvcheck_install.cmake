@@ -50,6 +50,7 @@ endif()
 install(FILES LICENSE README.md GLOSSARY.md CHANGELOG.md SECURITY.md traces/FORMAT.md reports/SCHEMA.md
               properties/ABI.md properties/HISTORY.md properties/PROTOCOL.md docs/files.md docs/laws.md docs/model.md docs/oracle.md
               docs/python.md docs/specs.md docs/statistics.md docs/sweeps.md docs/tasks.md docs/test-your-cache.md
+              docs/versions.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY docs/schemas DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 

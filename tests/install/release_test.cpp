@@ -4,6 +4,9 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
+#include "kvcheck/properties/remote/plugin.h"
+#include "kvcheck/properties/remote/request_json.h"
+#include "kvcheck/reports/store/schema.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/reports/fake_replay.h"
@@ -32,6 +35,32 @@ TEST(Release, HasOneVersion) {
               ::testing::HasSubstr("\n## " + std::string(version)));
 }
 
+// The page of what is stable has the numbers of formats that the sources have.
+TEST(Release, PageOfVersionsHasTheNumbersOfFormats) {
+  const std::string page = read_text(root + "/docs/versions.md");
+  const auto number = [&](const std::string& what) {
+    return between(between(page, "| [" + what + "](", "\n"), ") | ", " |");
+  };
+  EXPECT_EQ(number("Results files"), std::to_string(reports::results_schema_version));
+  EXPECT_EQ(between(page, "schema version ", " "), std::to_string(reports::oldest_schema_version));
+  EXPECT_EQ(number("Line protocol"), std::to_string(properties::protocol_version));
+  EXPECT_EQ(number("C interface"), std::to_string(KVP_ABI_VERSION));
+}
+
+// The packages that a file installs from "g++" on, up to the end of the paragraph.
+std::set<std::string> installed_by(const std::string& file) {
+  const std::string install =
+      "g++" + between(read_text(root + "/" + file),
+                      "apt-get install -y --no-install-recommends g++", "\n\n");
+  std::set<std::string> installed;
+  const std::regex word("[a-z0-9.+-]+");
+  for (auto at = std::sregex_iterator(install.begin(), install.end(), word);
+       at != std::sregex_iterator(); ++at) {
+    installed.insert(at->str());
+  }
+  return installed;
+}
+
 // The packages that the recipe for GitHub installs are those that ./dev installs for a build, so
 // that a library that is added to one is not missing in the other.
 TEST(Release, RecipeInstallsWhatABuildNeeds) {
@@ -49,19 +78,18 @@ TEST(Release, RecipeInstallsWhatABuildNeeds) {
     if (for_users || name == "librapidcheck-dev") needed.insert(name);
   }
   EXPECT_GE(needed.size(), 9U);
-  const std::string recipe = read_text(root + "/examples/ci/github-actions.yml");
-  const std::string install =
-      "g++" + between(recipe, "apt-get install -y --no-install-recommends g++", "\n\n");
-  std::set<std::string> installed;
-  const std::regex word("[a-z0-9.+-]+");
-  for (auto at = std::sregex_iterator(install.begin(), install.end(), word);
-       at != std::sregex_iterator(); ++at) {
-    installed.insert(at->str());
-  }
+  std::set<std::string> installed = installed_by("examples/ci/github-actions.yml");
   for (const std::string& name : needed) EXPECT_TRUE(installed.contains(name)) << name;
   // These make a Debian package.
   for (const std::string own : {"dpkg-dev", "file"}) EXPECT_EQ(installed.erase(own), 1U) << own;
   EXPECT_EQ(installed, needed);
+}
+
+// The image holds the program alone, which needs nothing for property tests.
+TEST(Release, ImageIsBuiltWithThePackagesOfTheRecipe) {
+  std::set<std::string> recipe = installed_by("examples/ci/github-actions.yml");
+  EXPECT_EQ(recipe.erase("librapidcheck-dev"), 1U);
+  EXPECT_EQ(installed_by("Dockerfile"), recipe);
 }
 
 // The recipe names no tag: it would have to exist first.
