@@ -145,10 +145,12 @@ TEST(Schema, RefusesBadTypesAndShapes) {
 }
 
 TEST(Schema, RefusesTextEndsThatLeaveTheText) {
-  const auto with_ends = [](const std::vector<char>& ends) {
+  const auto with_ends = [](const std::vector<signed char>& ends) {
     std::string data(8, '\0');
     data += std::string("ab");
-    for (const char end : ends) data += end + std::string(7, end < 0 ? '\xff' : '\0');
+    for (const signed char end : ends) {
+      data += static_cast<char>(end) + std::string(7, end < 0 ? '\xff' : '\0');
+    }
     return error_of(
         container(R"({"__metadata__":{"format":"kvcheck-trace","version":"1","kind":"attention"},)"
                   R"("layers.0.attention":{"dtype":"F16","shape":[1,2,2],"data_offsets":[0,8]},)"
