@@ -4,7 +4,7 @@
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends g++ cmake ninja-build dpkg-dev file \
       pkg-config libboost1.81-dev libboost-json1.81-dev libicu-dev \
-      libsqlite3-dev libzip-dev zlib1g-dev libxxhash-dev libhwy-dev libeigen3-dev
+      libsqlite3-dev libzip-dev zlib1g-dev libxxhash-dev libhwy-dev libeigen3-dev librapidcheck-dev
 
 COPY . /kvcheck
 RUN cmake -S /kvcheck -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release \

@@ -170,6 +170,40 @@ Result<void> write(const reports::Figure& figure,
   return {};
 }
 
+void print_list(std::span<const PlotPart> parts, Streams& streams) {
+  for (const PlotPart& part : parts) {
+    for (const reports::Figure& figure : part.figures) {
+      streams.out << part.folder << "/" << figure.name << "  " << figure.title << "\n";
+    }
+  }
+}
+
+// A figure, and the part of the results that has it.
+struct Found {
+  const PlotPart* part = nullptr;
+  const reports::Figure* figure = nullptr;
+};
+
+// Requires that each of `words` means a cell of some part.
+Result<Found> find_figure(std::span<const PlotPart> parts,
+                          const std::string& requested,
+                          const std::vector<std::string>& words) {
+  std::vector<std::string> known;
+  for (const PlotPart& part : parts) {
+    const auto fine = check_words(words, {&part, 1}, part.folder + " does not have");
+    for (const reports::Figure& figure : part.figures) {
+      known.push_back(part.folder + "/" + figure.name);
+      if (requested != known.back() && requested != figure.name) continue;
+      if (!fine) return fine.error();
+      return Found{&part, &figure};
+    }
+    // No figure is left if no word means a cell of the part.
+    if (!fine && requested.starts_with(part.folder + "/")) return fine.error();
+  }
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return usage_error(unknown_word("figure", requested, views));
+}
+
 Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto arguments = Arguments::parse(table, line);
   if (!arguments) return arguments.error();
@@ -189,34 +223,13 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto parts = plot_parts(*runs, words, sheet->page_width(), names->renaming());
   if (auto fine = check_words(words, parts, "no run has"); !fine) return fine;
   if (list) {
-    for (const PlotPart& part : parts) {
-      for (const reports::Figure& figure : part.figures) {
-        streams.out << part.folder << "/" << figure.name << "  " << figure.title << "\n";
-      }
-    }
+    print_list(parts, streams);
     return {};
   }
-  const std::string& requested = arguments->operands()[0];
-  std::vector<std::string> known;
-  for (const PlotPart& part : parts) {
-    const bool inside = requested.starts_with(part.folder + "/");
-    for (const reports::Figure& figure : part.figures) {
-      known.push_back(part.folder + "/" + figure.name);
-      if (requested != known.back() && requested != figure.name) continue;
-      if (auto fine = check_words(words, {&part, 1}, part.folder + " does not have"); !fine) {
-        return fine;
-      }
-      if (auto fine = names->check(part.specs, part.folder); !fine) return fine;
-      return write(figure, *sheet, *arguments, streams);
-    }
-    // None of its figures is left if no word means a cell of it.
-    if (!inside) continue;
-    if (auto fine = check_words(words, {&part, 1}, part.folder + " does not have"); !fine) {
-      return fine;
-    }
-  }
-  const std::vector<std::string_view> views(known.begin(), known.end());
-  return usage_error(unknown_word("figure", requested, views));
+  const auto found = find_figure(parts, arguments->operands()[0], words);
+  if (!found) return found.error();
+  if (auto fine = names->check(found->part->specs, found->part->folder); !fine) return fine;
+  return write(*found->figure, *sheet, *arguments, streams);
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ std::string token_tics(char axis, std::size_t tokens, int most) {
 
 std::string query_axis(const Grid& grid, std::size_t tokens) {
   constexpr double apart = 45;  // numbers of four digits
-  const std::string label = axis_label(
+  std::string label = axis_label(
       'x', true, fitting(grid.panel_width, {"position of the query, tokens", "position, tokens"}));
   if (grid.page_width <= 0) return label;
   return label + token_tics('x', tokens, std::max(2, static_cast<int>(grid.panel_width / apart)));

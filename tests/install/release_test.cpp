@@ -85,11 +85,8 @@ TEST(Release, RecipeInstallsWhatABuildNeeds) {
   EXPECT_EQ(installed, needed);
 }
 
-// The image holds the program alone, which needs nothing for property tests.
 TEST(Release, ImageIsBuiltWithThePackagesOfTheRecipe) {
-  std::set<std::string> recipe = installed_by("examples/ci/github-actions.yml");
-  EXPECT_EQ(recipe.erase("librapidcheck-dev"), 1U);
-  EXPECT_EQ(installed_by("Dockerfile"), recipe);
+  EXPECT_EQ(installed_by("Dockerfile"), installed_by("examples/ci/github-actions.yml"));
 }
 
 // The recipe names no tag: it would have to exist first.
