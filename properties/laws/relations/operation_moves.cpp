@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/properties/laws/judging/position_checks.h"
 #include "kvcheck/properties/laws/judging/scenario.h"
 #include "kvcheck/properties/laws/relations/relations.h"
@@ -104,6 +105,7 @@ Judgement reorder_moves_sequences(Trial& trial, const Contract& contract) {
 
 Judgement hostile_reorders(Trial& trial, const Contract& contract) {
   const std::uint32_t sequences = trial.what().setup.sequences;
+  KV_CHECK(sequences > 0);
   std::vector<std::uint32_t> same(sequences);
   std::iota(same.begin(), same.end(), 0U);
   std::vector<std::uint32_t> beyond = same, enormous = same, longer = same, shorter = same;
