@@ -8,22 +8,20 @@
 namespace kv::model {
 namespace {
 
-// Scores the rows of one chunk: row i predicts the token after tokens[at + i].
+// Scores the rows of one chunk: row i, after the token at position `at` + i, predicts targets[i].
 Result<void> score(const LanguageModel& model,
-                   std::span<const TokenId> tokens,
+                   std::span<const TokenId> targets,
                    std::size_t at,
-                   std::size_t rows,
-                   const Decoder& decoder,
+                   std::span<const float> logits,
                    std::vector<float>& nll,
                    std::vector<std::uint8_t>& right) {
-  const std::size_t vocabulary = decoder.logits().size() / rows;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const auto row = decoder.logits().subspan(i * vocabulary, vocabulary);
-    const TokenId target = tokens[at + i + 1];
-    const Result<float> loss = loss_of(model, row, target, at + i);
+  const std::size_t vocabulary = logits.size() / targets.size();
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const auto row = logits.subspan(i * vocabulary, vocabulary);
+    const Result<float> loss = loss_of(model, row, targets[i], at + i);
     if (!loss) return loss.error();
     nll.push_back(*loss);
-    right.push_back(std::ranges::max_element(row) - row.begin() == target ? 1 : 0);
+    right.push_back(std::ranges::max_element(row) - row.begin() == targets[i] ? 1 : 0);
   }
   return {};
 }
@@ -68,8 +66,10 @@ Result<Evaluation> evaluate(const LanguageModel& model,
     for (std::size_t at = 0; at + 1 < tokens.size();) {
       const std::size_t rows = decoder->next_chunk(tokens.size() - 1 - at);
       if (auto fed = decoder->feed(std::span(tokens).subspan(at, rows)); !fed) return fed.error();
-      if (auto sound = score(model, tokens, at, rows, *decoder, nll, right); !sound)
+      const auto targets = std::span(tokens).subspan(at + 1, rows);
+      if (auto sound = score(model, targets, at, decoder->logits(), nll, right); !sound) {
         return sound.error();
+      }
       at += rows;
       done += rows;
       const double share = static_cast<double>(done) / static_cast<double>(total);
