@@ -173,7 +173,7 @@ WRITES = {
 # The options whose files are read.
 READS = {
     "eval": "text tasks", "record": "text", "report": "compare selftest logs trace",
-    "explore": "trace", "trace": "words",
+    "explore": "trace", "trace": "words", "plot": "names",
 }
 
 # What a schema says although no run here writes it: a pattern of the sentence, and the reason.
