@@ -6,9 +6,7 @@
 // checksum in it is that of the rest.
 #pragma once
 
-#include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kvcheck/base/error.h"
@@ -16,17 +14,6 @@
 #include "kvcheck/model/weights/language_model.h"
 
 namespace kv::model {
-
-// A layer's member, and its name in messages. An MLP without a gate has no data for it.
-inline constexpr std::array<std::pair<Linear LayerWeights::*, const char*>, 7> layer_matrices = {{
-    {&LayerWeights::query, "query"},
-    {&LayerWeights::key, "key"},
-    {&LayerWeights::value, "value"},
-    {&LayerWeights::output, "output"},
-    {&LayerWeights::gate, "gate"},
-    {&LayerWeights::up, "up"},
-    {&LayerWeights::down, "down"},
-}};
 
 // The layers' matrices that a model has, in their order. `Model` may be const.
 template <typename Model>

@@ -51,11 +51,6 @@ class Search {
     keep(nullptr, place, "number " + std::to_string(at), numbers[at]);
   }
 
-  void in(const Linear& linear, const std::string& place) {
-    in(linear.weight, "the matrix " + place);
-    in(linear.bias, "the bias " + place);
-  }
-
   void in(const Norm& norm, const std::string& place) {
     in(norm.gain, "the gain of the norm " + place);
     in(norm.shift, "the shift of the norm " + place);
@@ -80,7 +75,6 @@ class Search {
 
 std::optional<std::string> weight_not_finite(const LanguageModel& model) {
   using NormOf = std::pair<Norm LayerWeights::*, const char*>;
-  using LinearOf = std::pair<Linear LayerWeights::*, const char*>;
   constexpr std::array<NormOf, 6> norms = {{
       {&LayerWeights::before_attention, "before attention"},
       {&LayerWeights::before_mlp, "before the MLP"},
@@ -89,24 +83,19 @@ std::optional<std::string> weight_not_finite(const LanguageModel& model) {
       {&LayerWeights::after_attention, "after attention"},
       {&LayerWeights::after_mlp, "after the MLP"},
   }};
-  constexpr std::array<LinearOf, 7> linears = {{
-      {&LayerWeights::query, "of queries"},
-      {&LayerWeights::key, "of keys"},
-      {&LayerWeights::value, "of values"},
-      {&LayerWeights::output, "of the output projection"},
-      {&LayerWeights::gate, "of the gate projection"},
-      {&LayerWeights::up, "of the up projection"},
-      {&LayerWeights::down, "of the down projection"},
-  }};
   Search search(model);
   search.in(model.embedding, "the embeddings");
   search.in(model.positions, "the learned positions");
   for (std::size_t i = 0; i < model.layers.size() && !search.found(); ++i) {
     const std::string of = " of layer " + std::to_string(i);
-    for (const auto& [member, name] : linears)
+    for (const auto& [member, name] : layer_matrices) {
+      const Linear& linear = model.layers[i].*member;
+      search.in(linear.weight, "the " + std::string(name) + " matrix" + of);
+      search.in(linear.bias, "the " + std::string(name) + " bias" + of);
+    }
+    for (const auto& [member, name] : norms) {
       search.in(model.layers[i].*member, std::string(name) + of);
-    for (const auto& [member, name] : norms)
-      search.in(model.layers[i].*member, std::string(name) + of);
+    }
   }
   search.in(model.last, "before the output layer");
   search.in(model.head, "the output layer");

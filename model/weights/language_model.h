@@ -2,9 +2,11 @@
 // when it was opened.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kvcheck/base/error.h"
@@ -71,6 +73,17 @@ struct LayerWeights {
   Norm after_attention{};  // of what is added to the residual stream
   Norm after_mlp{};
 };
+
+// A layer's linear maps with their names in messages. An MLP without a gate has no data for it.
+inline constexpr std::array<std::pair<Linear LayerWeights::*, const char*>, 7> layer_matrices = {{
+    {&LayerWeights::query, "query"},
+    {&LayerWeights::key, "key"},
+    {&LayerWeights::value, "value"},
+    {&LayerWeights::output, "output"},
+    {&LayerWeights::gate, "gate"},
+    {&LayerWeights::up, "up"},
+    {&LayerWeights::down, "down"},
+}};
 
 struct LanguageModel {
   ModelConfig config;

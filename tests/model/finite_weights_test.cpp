@@ -37,11 +37,11 @@ TEST(FiniteWeights, AreAllFiniteInASoundModel) {
 
 TEST(FiniteWeights, NameTheFileThePlaceAndTheValue) {
   const test::SmallModel llama = test::small_llama();
-  const auto named = testing::AllOf(HasSubstr("/model.safetensors' has nan in the matrix of keys"),
+  const auto named = testing::AllOf(HasSubstr("/model.safetensors' has nan in the key matrix"),
                                     HasSubstr(" of layer 1, row 2, column 3"));
   EXPECT_THAT(found_with(llama, "model.layers.1.self_attn.k_proj.weight", 2 * 16 + 3, nan), named);
   EXPECT_THAT(found_with(llama, "model.layers.0.mlp.up_proj.weight", 0, -inf, Number::f16),
-              HasSubstr("has -inf in the matrix of the up projection of layer 0, row 0, column 0"));
+              HasSubstr("has -inf in the up matrix of layer 0, row 0, column 0"));
   EXPECT_THAT(found_with(llama, "model.layers.1.input_layernorm.weight", 5, inf),
               HasSubstr("has inf in the gain of the norm before attention of layer 1, number 5"));
   EXPECT_THAT(found_with(llama, "model.embed_tokens.weight", 31 * 16, nan),
@@ -70,7 +70,7 @@ TEST(FiniteWeights, AreFoundInQuantisedOnesAsWell) {
   EXPECT_FALSE(weight_not_finite(model));
   const_cast<float*>(model.layers[1].down.weight.scales)[2] = inf;
   EXPECT_THAT(weight_not_finite(model).value_or(""),
-              HasSubstr("in the matrix of the down projection of layer 1, row 2, scale 0"));
+              HasSubstr("in the down matrix of layer 1, row 2, scale 0"));
 }
 
 TEST(FiniteWeights, AreWhatAFailedRunTellsOf) {
