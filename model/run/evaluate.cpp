@@ -6,28 +6,6 @@
 #include "kvcheck/model/weights/finite_weights.h"
 
 namespace kv::model {
-namespace {
-
-// Scores the rows of one chunk: row i, after the token at position `at` + i, predicts targets[i].
-Result<void> score(const LanguageModel& model,
-                   std::span<const TokenId> targets,
-                   std::size_t at,
-                   std::span<const float> logits,
-                   std::vector<float>& nll,
-                   std::vector<std::uint8_t>& right) {
-  const std::size_t vocabulary = logits.size() / targets.size();
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const auto row = logits.subspan(i * vocabulary, vocabulary);
-    const Result<float> loss = loss_of(model, row, targets[i], at + i);
-    if (!loss) return loss.error();
-    nll.push_back(*loss);
-    right.push_back(std::ranges::max_element(row) - row.begin() == targets[i] ? 1 : 0);
-  }
-  return {};
-}
-
-}  // namespace
-
 Error not_finite(const LanguageModel& model, std::size_t position) {
   const std::string what =
       "after token " + std::to_string(position) + " the model's logits are no finite numbers";
@@ -37,13 +15,18 @@ Error not_finite(const LanguageModel& model, std::size_t position) {
   return malformed(what + ", though all its weights are; expected numbers that no f32 overflows");
 }
 
-Result<float> loss_of(const LanguageModel& model,
-                      std::span<const float> logits,
-                      TokenId target,
-                      std::size_t position) {
-  const auto loss = static_cast<float>(nll_of(logits, target));
-  if (!std::isfinite(loss)) return not_finite(model, position);
-  return loss;
+Result<std::vector<float>> losses_of(const LanguageModel& model,
+                                     std::span<const float> logits,
+                                     std::span<const TokenId> targets,
+                                     std::size_t at) {
+  const std::size_t vocabulary = model.config.vocabulary;
+  std::vector<float> losses;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const auto row = logits.subspan(i * vocabulary, vocabulary);
+    losses.push_back(static_cast<float>(nll_of(row, targets[i])));
+    if (!std::isfinite(losses.back())) return not_finite(model, at + i);
+  }
+  return losses;
 }
 
 Result<Evaluation> evaluate(const LanguageModel& model,
@@ -67,8 +50,13 @@ Result<Evaluation> evaluate(const LanguageModel& model,
       const std::size_t rows = decoder->next_chunk(tokens.size() - 1 - at);
       if (auto fed = decoder->feed(std::span(tokens).subspan(at, rows)); !fed) return fed.error();
       const auto targets = std::span(tokens).subspan(at + 1, rows);
-      if (auto sound = score(model, targets, at, decoder->logits(), nll, right); !sound) {
-        return sound.error();
+      const auto losses = losses_of(model, decoder->logits(), targets, at);
+      if (!losses) return losses.error();
+      nll.insert(nll.end(), losses->begin(), losses->end());
+      for (std::size_t i = 0; i < rows; ++i) {
+        const auto row =
+            decoder->logits().subspan(i * model.config.vocabulary, model.config.vocabulary);
+        right.push_back(std::ranges::max_element(row) - row.begin() == targets[i] ? 1 : 0);
       }
       at += rows;
       done += rows;

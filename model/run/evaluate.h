@@ -48,12 +48,13 @@ Result<Evaluation> evaluate(const LanguageModel& model,
 // weight is none, if one is. Cost: reads all weights.
 Error not_finite(const LanguageModel& model, std::size_t position);
 
-// -ln p of `target`, after the token at that position, as an f32. Errors: not_finite(). Checked
-// token by token, because one NaN would make the mean of the whole text one, with no hint where.
-Result<float> loss_of(const LanguageModel& model,
-                      std::span<const float> logits,
-                      TokenId target,
-                      std::size_t position);
+// -ln p of each target, as f32: row i of the logits, after the token at position `at` + i, predicts
+// targets[i]. There may be more rows. Errors: not_finite(). Checked token by token, because one NaN
+// would make the mean of the whole text one, with no hint where.
+Result<std::vector<float>> losses_of(const LanguageModel& model,
+                                     std::span<const float> logits,
+                                     std::span<const TokenId> targets,
+                                     std::size_t at);
 
 // -ln of the probability that softmax gives to `target`. In double; requires finite logits.
 double nll_of(std::span<const float> logits, TokenId target);

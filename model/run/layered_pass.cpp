@@ -125,27 +125,15 @@ class Pass {
       const auto chunk = chunk_at(at);
       if (Result<void> read = read_states(pass_.layers, at, chunk); !read) return read;
       decoder->finish_states(states_);
-      const auto losses = losses_of(*decoder, at, chunk.size());
+      // The last token of the text predicts none.
+      const auto targets =
+          pass_.tokens.subspan(at + 1, std::min(chunk.size(), pass_.tokens.size() - at - 1));
+      const auto losses = losses_of(model_, decoder->logits(), targets, at);
       if (!losses) return losses.error();
       if (Result<void> put = file_.put_losses(at + 1, *losses); !put) return put;
       if (Result<void> on = go_on({pass_.layers, at + chunk.size()}); !on) return on;
     }
     return {};
-  }
-
-  // Of the tokens that the chunk's tokens predict; the last of the text predicts none.
-  [[nodiscard]] Result<std::vector<float>> losses_of(const Decoder& decoder,
-                                                     std::size_t at,
-                                                     std::size_t tokens) const {
-    std::vector<float> losses;
-    const std::size_t vocabulary = model_.config.vocabulary;
-    for (std::size_t i = 0; i < tokens && at + i + 1 < pass_.tokens.size(); ++i) {
-      const auto row = decoder.logits().subspan(i * vocabulary, vocabulary);
-      const Result<float> loss = loss_of(model_, row, pass_.tokens[at + i + 1], at + i);
-      if (!loss) return loss.error();
-      losses.push_back(*loss);
-    }
-    return losses;
   }
 
   Result<void> go_on(const PassPlace& place) {

@@ -56,17 +56,15 @@ Result<std::vector<float>> run_tokens(const LanguageModel& model,
   if (!decoder) return decoder.error();
   // The spec's chunk, as in an evaluation: what a query sees may depend on it.
   std::vector<float> nll = {0};
-  const std::size_t vocabulary = model.config.vocabulary;
   for (std::size_t at = 0; at < tokens.size(); at = decoder->seen()) {
     const std::size_t size = decoder->next_chunk(tokens.size() - at);
     if (auto fed = decoder->feed(tokens.subspan(at, size)); !fed) return fed.error();
     if (!recorder.state()) return recorder.state().error();
-    for (std::size_t i = 0; i < size && at + i + 1 < tokens.size(); ++i) {
-      const auto row = decoder->logits().subspan(i * vocabulary, vocabulary);
-      const Result<float> loss = loss_of(model, row, tokens[at + i + 1], at + i);
-      if (!loss) return loss.error();
-      nll.push_back(*loss);
-    }
+    // The last token of the text predicts none.
+    const auto targets = tokens.subspan(at + 1, std::min(size, tokens.size() - at - 1));
+    const auto losses = losses_of(model, decoder->logits(), targets, at);
+    if (!losses) return losses.error();
+    nll.insert(nll.end(), losses->begin(), losses->end());
     const double share = static_cast<double>(at + size) / static_cast<double>(tokens.size());
     if (report && !report(share)) return io_error("stopped");
   }
