@@ -16,8 +16,6 @@
 namespace kv::properties {
 namespace {
 
-constexpr std::int64_t most_size = 0xffffffff;
-
 constexpr std::array<std::string_view, 3> timings = {"attend-then-trim", "trim-then-attend",
                                                      "lazy"};
 constexpr std::array<std::string_view, 3> visibilities = {"causal", "window", "top-pages"};
@@ -48,12 +46,6 @@ void read_word(const JsonAt& at,
   if (field->is_string()) field->complain(unknown_word(name, word, words));
 }
 
-void read_count(const JsonAt& at, std::string_view name, std::uint32_t& value) {
-  if (const auto field = at.find(name)) {
-    value = static_cast<std::uint32_t>(field->integer("a whole number", 0, most_size));
-  }
-}
-
 void read_flag(const JsonAt& at, std::string_view name, bool& value) {
   if (const auto field = at.find(name)) value = field->boolean("a flag");
 }
@@ -61,7 +53,7 @@ void read_flag(const JsonAt& at, std::string_view name, bool& value) {
 // A count, or "any" for all of them.
 void read_depth(const JsonAt& at, std::string_view name, std::uint32_t& value) {
   const auto depth = at.find(name);
-  if (!depth || !depth->is_string()) return read_count(at, name, value);
+  if (!depth || !depth->is_string()) return set_size(at, name, value);
   value = any_depth;
   if (depth->text("a depth") != "any") depth->expected("a whole number or \"any\"");
 }
@@ -75,20 +67,20 @@ void add_depth(std::string_view name, std::uint32_t value, JsonObject& object) {
 }
 
 void read_sizes(const JsonAt& at, Contract& contract) {
-  read_count(at, "sinks", contract.sinks);
-  read_count(at, "recent", contract.recent);
-  read_count(at, "budget", contract.budget);
-  read_count(at, "mean_budget", contract.mean_budget);
-  read_count(at, "slack", contract.slack);
-  read_count(at, "page", contract.page);
-  read_count(at, "longest_chunk", contract.longest_chunk);
-  read_count(at, "full_precision_recent", contract.full_precision_recent);
-  read_count(at, "full_precision_sinks", contract.full_precision_sinks);
+  set_size(at, "sinks", contract.sinks);
+  set_size(at, "recent", contract.recent);
+  set_size(at, "budget", contract.budget);
+  set_size(at, "mean_budget", contract.mean_budget);
+  set_size(at, "slack", contract.slack);
+  set_size(at, "page", contract.page);
+  set_size(at, "longest_chunk", contract.longest_chunk);
+  set_size(at, "full_precision_recent", contract.full_precision_recent);
+  set_size(at, "full_precision_sinks", contract.full_precision_sinks);
   if (contract.page == 0) at.complain("page must be at least 1");
   TopPages& selected = contract.top_pages;
-  read_count(at, "attended", selected.attended);
-  read_count(at, "attended_page", selected.page);
-  read_count(at, "dense_layers", selected.dense_layers);
+  set_size(at, "attended", selected.attended);
+  set_size(at, "attended_page", selected.page);
+  set_size(at, "dense_layers", selected.dense_layers);
   if (selected.page == 0 || selected.attended == 0 || selected.attended % selected.page != 0) {
     at.complain("attended must be a multiple of attended_page, and neither 0");
     selected = TopPages();

@@ -9,6 +9,12 @@
 
 namespace kv::properties {
 
+// The largest size in a setup or a contract.
+inline constexpr std::int64_t most_size = 0xffffffff;
+
+// Sets `value` to a size that the object has; leaves it if there is none.
+void set_size(const JsonAt& at, std::string_view name, std::uint32_t& value);
+
 // {"layers":1,"kv_heads":1,"group":1,"sequences":1,"sinks":2,"recent":4,"budget":12,"seed":0}
 std::string setup_json(const Setup& setup);
 

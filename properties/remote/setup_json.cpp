@@ -20,6 +20,12 @@ constexpr std::array<std::pair<std::string_view, std::uint32_t Setup::*>, 7> set
 
 }  // namespace
 
+void set_size(const JsonAt& at, std::string_view name, std::uint32_t& value) {
+  if (const auto field = at.find(name)) {
+    value = static_cast<std::uint32_t>(field->integer("a whole number", 0, most_size));
+  }
+}
+
 std::string setup_json(const Setup& setup) {
   JsonObject object;
   for (const auto& [name, size] : setup_sizes) object.add(name, std::uint64_t{setup.*size});
@@ -29,11 +35,7 @@ std::string setup_json(const Setup& setup) {
 Setup read_setup(const JsonAt& at, const Setup& defaults) {
   at.only_ever({"layers", "kv_heads", "group", "sequences", "sinks", "recent", "budget", "seed"});
   Setup setup = defaults;
-  for (const auto& [name, size] : setup_sizes) {
-    const auto field = at.find(name);
-    if (!field) continue;
-    setup.*size = static_cast<std::uint32_t>(field->integer("a whole number", 0, 0xffffffff));
-  }
+  for (const auto& [name, size] : setup_sizes) set_size(at, name, setup.*size);
   if (const auto seed = at.find("seed")) {
     setup.seed = seed->unsigned64("a whole number below 2^64");
   }
