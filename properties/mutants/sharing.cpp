@@ -99,7 +99,7 @@ struct Borrowing : Wrong {
 // The layer copies the rows when they are written, and lets its own queries decide over the copies:
 // alone a right cache, with rows that were made for the owner.
 struct CopyTrimmedApart final : Borrowing {
-  std::uint32_t lender_of(std::uint32_t layer) override { return layer; }
+  std::uint32_t owner_of(std::uint32_t layer) override { return layer; }
 
   StoredVectors make_vectors(Token token, std::size_t head, double position) override {
     Place owner = place_of(head);
@@ -110,17 +110,17 @@ struct CopyTrimmedApart final : Borrowing {
 
 // The layer reads what the layer before it reads.
 struct ReadsNeighbour final : Borrowing {
-  std::uint32_t lender_of(std::uint32_t layer) override {
+  std::uint32_t owner_of(std::uint32_t layer) override {
     return contract_.owner_of(is_owner(layer) ? layer : layer - 1);
   }
 };
 
 // The layer looks its rows up when it attends: other calls than feeds leave what it found then.
 struct StaleCopy final : Borrowing {
-  UnitFacts borrowed(const UnitFacts& lender, std::size_t head) override {
+  UnitFacts borrowed(const UnitFacts& owner, std::size_t head) override {
     copies_.resize(heads_.count());
-    if (!asking_.empty() || copies_[head].empty()) copies_[head] = lender.stored;
-    UnitFacts facts = Borrowing::borrowed(lender, head);
+    if (!asking_.empty() || copies_[head].empty()) copies_[head] = owner.stored;
+    UnitFacts facts = Borrowing::borrowed(owner, head);
     facts.stored = copies_[head];
     return facts;
   }
@@ -131,8 +131,8 @@ struct StaleCopy final : Borrowing {
 // The layer attends before the owner has evicted: a token that has just gone is seen once more
 // instead of the one that came, so that the numbers are right.
 struct ReadsOneCallLate final : Borrowing {
-  UnitFacts borrowed(const UnitFacts& lender, std::size_t head) override {
-    UnitFacts facts = Borrowing::borrowed(lender, head);
+  UnitFacts borrowed(const UnitFacts& owner, std::size_t head) override {
+    UnitFacts facts = Borrowing::borrowed(owner, head);
     if (asking_.empty()) return facts;
     before_.resize(heads_.count());
     const std::vector<Row> now = facts.stored;

@@ -14,7 +14,7 @@ struct CountsBytes final : TaggedCache {
   [[nodiscard]] Facts counted(Facts facts) {
     for (std::size_t head = 0; head < facts.units.size(); ++head) {
       const std::uint32_t layer = place_of(head).layer;
-      const std::size_t own = lender_of(layer) == layer ? facts.units[head].stored.size() : 0;
+      const std::size_t own = owner_of(layer) == layer ? facts.units[head].stored.size() : 0;
       facts.units[head].bytes = 64 * own;
     }
     return facts;

@@ -65,7 +65,7 @@ Answer<Facts> TaggedCache::feed(const Feed& feed) {
     feed_units(units, feed.tokens);
     for (CacheUnit& unit : units) report_state(unit, facts_);
   }
-  lend(facts_);
+  borrow_rows(facts_);
   return std::move(facts_);
 }
 
@@ -222,27 +222,27 @@ Facts TaggedCache::look() {
     if (!borrows(unit)) report_state(unit, facts);
   }
   asking_.clear();
-  lend(facts);
+  borrow_rows(facts);
   return facts;
 }
 
 bool TaggedCache::borrows(const CacheUnit& unit) {
   const std::uint32_t layer = place_of(unit).layer;
-  return options_.borrows && lender_of(layer) != layer;
+  return options_.borrows && owner_of(layer) != layer;
 }
 
-void TaggedCache::lend(Facts& facts) {
+void TaggedCache::borrow_rows(Facts& facts) {
   if (!options_.borrows) return;
   for (std::size_t head = 0; head < facts.units.size(); ++head) {
-    Place lender = place_of(head);
-    const std::uint32_t layer = std::exchange(lender.layer, lender_of(lender.layer));
-    if (lender.layer == layer) continue;
-    facts.units[head] = borrowed(facts.units[heads_.index_of(lender)], head);
+    Place owner = place_of(head);
+    const std::uint32_t layer = std::exchange(owner.layer, owner_of(owner.layer));
+    if (owner.layer == layer) continue;
+    facts.units[head] = borrowed(facts.units[heads_.index_of(owner)], head);
   }
 }
 
-UnitFacts TaggedCache::borrowed(const UnitFacts& lender, std::size_t head) {
-  UnitFacts facts = lender;
+UnitFacts TaggedCache::borrowed(const UnitFacts& owner, std::size_t head) {
+  UnitFacts facts = owner;
   facts.moved.reset();
   if (facts.weights.empty()) return facts;
   const Place place = place_of(head);

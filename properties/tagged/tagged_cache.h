@@ -143,10 +143,10 @@ class TaggedCache : public Subject, protected CacheSteps {
   // Layers that attend to the rows of others.
 
   // The layer whose rows that one attends to; its own number where it stores rows.
-  virtual std::uint32_t lender_of(std::uint32_t layer) { return contract_.owner_of(layer); }
+  virtual std::uint32_t owner_of(std::uint32_t layer) { return contract_.owner_of(layer); }
 
-  // What a head reports that reads the lender's rows: these, and the weights of its own queries.
-  virtual UnitFacts borrowed(const UnitFacts& lender, std::size_t head);
+  // What a head reports that reads the owner's rows: these, and the weights of its own queries.
+  virtual UnitFacts borrowed(const UnitFacts& owner, std::size_t head);
 
   // Back to `length` tokens.
   virtual void roll_back(std::uint64_t length);
@@ -203,7 +203,7 @@ class TaggedCache : public Subject, protected CacheSteps {
  private:
   void remember(const Feed& feed);
   [[nodiscard]] bool borrows(const CacheUnit& unit);
-  void lend(Facts& facts);
+  void borrow_rows(Facts& facts);
   static void report_bounds(const std::vector<double>& bounds, std::size_t width, UnitFacts& facts);
   void report_state(CacheUnit& unit, Facts& facts);
 

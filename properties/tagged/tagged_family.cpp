@@ -46,7 +46,7 @@ Contract tagged_contract(const TaggedOptions& options, const Spec& spec, const S
   contract.evicts_ahead = options.evicts_ahead;
   if (options.evicts_ahead && options.visibility != Visibility::window) contract.reference.clear();
   contract.rollback = options.rollback;
-  if (options.borrows) contract.set_rows_from(lenders_of(setup.layers));
+  if (options.borrows) contract.set_rows_from(owners_of(setup.layers));
   contract.shifts = options.shifts;
   contract.precision = options.precision;
   contract.full_precision_recent = options.full_precision_recent;

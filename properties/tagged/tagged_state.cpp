@@ -32,18 +32,18 @@ void walk_unit(Unit& unit, Field field) {
 
 }  // namespace
 
-std::vector<std::uint32_t> lenders_of(std::uint32_t layers) {
-  std::vector<std::uint32_t> lenders;
+std::vector<std::uint32_t> owners_of(std::uint32_t layers) {
+  std::vector<std::uint32_t> each;
   const std::uint32_t owners = (layers + 1) / 2;
   for (std::uint32_t layer = 0; layer < layers; ++layer) {
     if (layer < owners) {
-      lenders.push_back(layer);
+      each.push_back(layer);
     } else {
       const bool alike = (layer + owners) % 2 == 1;  // as the last owner
-      lenders.push_back(alike || owners == 1 ? owners - 1 : owners - 2);
+      each.push_back(alike || owners == 1 ? owners - 1 : owners - 2);
     }
   }
-  return lenders;
+  return each;
 }
 
 std::vector<std::uint8_t> save_state(const TaggedState& state) {

@@ -47,7 +47,7 @@ struct TaggedOptions {
   bool shifts = false;        // moves positions when asked to; they must be absolute
   bool shares = false;        // the units of a layer share their budget by score
   std::uint32_t alpha = 500;  // then: what of its middle a unit is sure of, in thousandths
-  bool borrows = false;       // later layers attend to the rows of earlier ones: lenders_of()
+  bool borrows = false;       // later layers attend to the rows of earlier ones: owners_of()
   bool own_chance = false;    // draws from the setup's seed, not from the draws it is given
 
   [[nodiscard]] constexpr bool closes_gaps() const {
@@ -58,7 +58,7 @@ struct TaggedOptions {
 // For each of so many layers the one whose rows it attends to. The first half own theirs, and each
 // layer of the second half reads the last of those whose number is as even or odd as its own: what
 // models do whose layers alternate between two kinds.
-std::vector<std::uint32_t> lenders_of(std::uint32_t layers);
+std::vector<std::uint32_t> owners_of(std::uint32_t layers);
 
 // The units as they were before a call, and what that call fed.
 struct PastCall {

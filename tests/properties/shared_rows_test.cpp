@@ -66,12 +66,12 @@ TEST(SharedRows, ContradictBudgetsThatDifferAndQueriesThatSelect) {
 }
 
 TEST(SharedRows, OfTaggedCachesAlternateBetweenTheLastTwoOwners) {
-  EXPECT_THAT(lenders_of(1), ElementsAre(0));
-  EXPECT_THAT(lenders_of(2), ElementsAre(0, 0));
-  EXPECT_THAT(lenders_of(3), ElementsAre(0, 1, 0));
-  EXPECT_THAT(lenders_of(6), ElementsAre(0, 1, 2, 1, 2, 1));
+  EXPECT_THAT(owners_of(1), ElementsAre(0));
+  EXPECT_THAT(owners_of(2), ElementsAre(0, 0));
+  EXPECT_THAT(owners_of(3), ElementsAre(0, 1, 0));
+  EXPECT_THAT(owners_of(6), ElementsAre(0, 1, 2, 1, 2, 1));
   for (std::uint32_t layers = 1; layers <= 16; ++layers) {
-    EXPECT_EQ(wrong_owners(lenders_of(layers)), "") << layers;
+    EXPECT_EQ(wrong_owners(owners_of(layers)), "") << layers;
   }
 }
 

@@ -97,7 +97,7 @@ MaybeFinding book(const UnitView& at, Ledger& ledger) {
 Judgement bytes(const History& history, const Contract& contract) {
   std::vector<Ledger> ledgers(history.units());
   bool reported = false;
-  const auto lent = [&](const UnitView& at) -> MaybeFinding {
+  const auto borrowed = [&](const UnitView& at) -> MaybeFinding {
     if (*at.facts.bytes == 0) return {};
     return at.finding(
         phrase("a layer that attends to the rows of layer ",
@@ -112,7 +112,7 @@ Judgement bytes(const History& history, const Contract& contract) {
       reported = true;
       const UnitView at{history, contract, step, unit, units[unit]};
       const bool owns = contract.owns_rows(history.place_of(unit).layer);
-      auto finding = owns ? book(at, ledgers[unit]) : lent(at);
+      auto finding = owns ? book(at, ledgers[unit]) : borrowed(at);
       if (finding) return *std::move(finding);
     }
   }

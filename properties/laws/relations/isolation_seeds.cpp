@@ -22,11 +22,10 @@ std::optional<std::size_t> copycat(const std::vector<History>& runs, const Contr
   const History& first = runs.front();
   for (std::size_t unit = 1; unit < first.units(); ++unit) {
     const Place place = first.place_of(unit);
-    const bool shares_residents =
-        contract.unit == Unit::model ||
-        (contract.unit == Unit::layer && first.contract.owner_of(place.layer) == 0);
+    // Unit 0 is the first head of layer 0.
+    const bool same_head = contract.unit == Unit::layer || place.head == 0;
     const bool shares =
-        shares_residents || (place.head == 0 && first.contract.owner_of(place.layer) == 0);
+        contract.unit == Unit::model || (same_head && first.contract.owner_of(place.layer) == 0);
     if (place.sequence != 0 || shares) continue;
     const bool same = std::ranges::all_of(
         runs, [&](const History& run) { return kept_by(run, 0) == kept_by(run, unit); });
