@@ -1,7 +1,5 @@
 #include "kvcheck/reports/page/report.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -97,12 +95,12 @@ Result<std::vector<DrawnFigure>> write_section(const SectionFiles& texts,
                                                std::vector<Figure> figures,
                                                const Target& place,
                                                const std::string& name) {
-  const std::string folder = place.path() + "/" + name;
-  if (::mkdir(folder.c_str(), 0755) != 0) return system_error("create", folder);
-  if (const auto done = write_texts(texts, folder); !done) return done.error();
+  const auto folder = place.folder.add_section(name);
+  if (!folder) return folder.error();
+  if (const auto done = write_texts(texts, *folder); !done) return done.error();
   std::vector<DrawnFigure> drawn;
   for (Figure& figure : figures) {
-    auto one = draw_into(std::move(figure), place, folder);
+    auto one = draw_into(std::move(figure), place, *folder);
     if (!one) return one.error();
     drawn.push_back(std::move(*one));
   }
@@ -152,16 +150,16 @@ Result<LogsSection> write_logs(const std::vector<LossLogs>& models, const Target
 
 Result<MatrixSection> write_matrix(const KillMatrix& matrix, const Target& place) {
   MatrixSection section{.matrix = &matrix, .folder = "laws", .figure = {}};
-  const std::string folder = place.path() + "/" + section.folder;
-  if (::mkdir(folder.c_str(), 0755) != 0) return system_error("create", folder);
-  auto drawn = draw_into(kill_matrix_figure(matrix), place, folder);
+  const auto folder = place.folder.add_section(section.folder);
+  if (!folder) return folder.error();
+  auto drawn = draw_into(kill_matrix_figure(matrix), place, *folder);
   if (!drawn) return drawn.error();
   section.figure = *std::move(drawn);
   const std::string drawing = section.figure.svg.empty() ? "" : "kill-matrix.svg";
   const SectionFiles files = {{"mutants.csv", to_csv(mutants_table(matrix))},
                               {"laws.csv", to_csv(killing_laws_table(matrix))},
                               {"kill-matrix.md", kill_matrix_page(matrix, drawing)}};
-  if (const auto done = write_texts(files, folder); !done) return done.error();
+  if (const auto done = write_texts(files, *folder); !done) return done.error();
   return section;
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/folder.h"
 
@@ -43,8 +44,9 @@ bool is_number(std::string_view text) {
 }
 
 bool section_folder(std::string_view name) {
-  if (name == "comparison" || name == "laws" || name == "logs") return true;
-  for (const std::string_view begin : {"trace-", "evaluation-", "timing-"}) {
+  constexpr std::array<std::string_view, 4> single = {"comparison", "texts", "laws", "logs"};
+  if (std::ranges::find(single, name) != single.end()) return true;
+  for (const std::string_view begin : {"trace-", "evaluation-", "timing-", "tasks-"}) {
     if (name.starts_with(begin)) return is_number(name.substr(begin.size()));
   }
   return false;
@@ -166,6 +168,13 @@ Result<ReportFolder> ReportFolder::create(const std::string& target) {
   ::chmod(temporary.c_str(), 0755);
   const int lock = lock_folder(temporary);
   return ReportFolder(target, *place, std::move(temporary), lock);
+}
+
+Result<std::string> ReportFolder::add_section(const std::string& name) const {
+  KV_CHECK(section_folder(name));
+  std::string folder = temporary_ + "/" + name;
+  if (::mkdir(folder.c_str(), 0755) != 0) return system_error("create", folder);
+  return folder;
 }
 
 Result<void> ReportFolder::commit() {

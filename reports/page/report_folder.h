@@ -28,6 +28,10 @@ class ReportFolder {
   // The folder to write to before commit().
   [[nodiscard]] const std::string& path() const { return temporary_; }
 
+  // Makes the folder of a section and gives its path. Requires a name that sections have, so that a
+  // later report to the same target knows it for a report's.
+  [[nodiscard]] Result<std::string> add_section(const std::string& name) const;
+
   Result<void> commit();
 
   // The text with every path() replaced by the target as the user named it, for messages.

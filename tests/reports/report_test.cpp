@@ -242,7 +242,7 @@ TEST_F(Report, RanksPoliciesOverAllTextsIfThereAreSeveral) {
     traces.back().trace.name = "text " + std::to_string(text);
   }
   store(traces);
-  ASSERT_TRUE(write_report(db_, 0, out_, {}));
+  for (const char* written : {"new", "again"}) EXPECT_EQ(message(out_), "") << written;
   const std::string page = read_text(out_ + "/index.html");
   EXPECT_THAT(page, HasSubstr("<section id=\"texts\">"));
   EXPECT_THAT(page, HasSubstr("retained mass once evicting, 6 texts"));
