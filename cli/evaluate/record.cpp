@@ -6,6 +6,7 @@
 #include <ostream>
 #include <utility>
 
+#include "kvcheck/base/file.h"
 #include "kvcheck/base/folder.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/evaluate/record_input.h"
@@ -14,6 +15,8 @@
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/model/run/record.h"
+#include "kvcheck/traces/files/safetensors.h"
+#include "kvcheck/traces/metadata.h"
 
 namespace kv::cli {
 namespace {
@@ -164,7 +167,15 @@ Result<model::RecordOptions> record_options(const Arguments& arguments, const Op
   return options;
 }
 
-// Returns an error if the output would replace a file that is read.
+bool is_trace(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  if (!file) return false;
+  const auto content = parse_safetensors(file->bytes());
+  return content && read_trace_metadata(content->metadata);
+}
+
+// Returns an error if the output would replace a file that is read. A trace beside the model is
+// none: an earlier recording may have put it there.
 Result<void> check_output(const std::string& path, const Arguments& arguments) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -176,7 +187,7 @@ Result<void> check_output(const std::string& path, const Arguments& arguments) {
   if (!entries) return entries.error();
   for (const FolderEntry& entry : *entries) {
     const bool weights = fs::is_directory(model, ignored) || same(model);
-    if (weights && same(folder / entry.name)) {
+    if (weights && same(folder / entry.name) && !is_trace(path)) {
       return usage_error("-o '" + path + "' would replace a file of the model");
     }
   }

@@ -242,6 +242,16 @@ TEST_F(ModelCommands, RecordWritesWhatReplayReads) {
       "would replace a file of the model");
 }
 
+TEST_F(ModelCommands, ATraceBesideTheModelIsReplacedAndIsNoneOfItsFiles) {
+  const std::string path = model_ + "/book.qkv.safetensors";
+  for (const char* tokens : {"24", "12"}) {
+    const Ran ran = run({"record", "--model", model_, "--text", text_, "-o", path, "--layers", "1",
+                         "--tokens", tokens});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(std::to_string(open_trace(path).value().info().tokens), tokens);
+  }
+}
+
 TEST_F(ModelCommands, RecordRefusesAPromptThatIsLongerThanTheText) {
   const std::string path = test::temporary_path("long-prompt.safetensors");
   expect_refused(run({"record", "--model", model_, "--text", text_, "-o", path, "--tokens", "24",
