@@ -1,4 +1,4 @@
-// The commands that run a model: eval, generate and record, on a small model with random weights.
+// The commands that run a model: eval and generate, on a small model with random weights.
 #include <filesystem>
 
 #include "kvcheck/base/text/text.h"
@@ -223,74 +223,6 @@ TEST_F(ModelCommands, RefuseLogitsThatAreNoNumbers) {
                    "/model.safetensors' has nan in ");
     EXPECT_FALSE(std::filesystem::exists(trace));
   }
-}
-
-TEST_F(ModelCommands, RecordWritesWhatReplayReads) {
-  const std::string path = test::temporary_path("commands.safetensors");
-  const Ran ran = run({"record", "--model", model_, "--text", text_, "-o", path, "--layers", "1",
-                       "--kind", "attention", "--tokens", "24", "--source", "a test"});
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  const Trace trace = open_trace(path).value();
-  EXPECT_EQ(trace.info().tokens, 24U);
-  EXPECT_EQ(trace.info().query_heads, 4U);
-  EXPECT_EQ(run({"trace", "verify", path}).status, 0);
-  EXPECT_EQ(run({"replay", path, "--policy", "h2o", "--budget", "8", "--quiet"}).status, 0);
-  expect_refused(run({"record", "--model", model_, "--text", text_, "-o", text_}),
-                 "would replace the text");
-  expect_refused(
-      run({"record", "--model", model_, "--text", text_, "-o", model_ + "/model.safetensors"}),
-      "would replace a file of the model");
-}
-
-TEST_F(ModelCommands, ATraceBesideTheModelIsReplacedAndIsNoneOfItsFiles) {
-  const std::string path = model_ + "/book.qkv.safetensors";
-  for (const char* tokens : {"24", "12"}) {
-    const Ran ran = run({"record", "--model", model_, "--text", text_, "-o", path, "--layers", "1",
-                         "--tokens", tokens});
-    EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_EQ(std::to_string(open_trace(path).value().info().tokens), tokens);
-  }
-}
-
-TEST_F(ModelCommands, RecordRefusesAPromptThatIsLongerThanTheText) {
-  const std::string path = test::temporary_path("long-prompt.safetensors");
-  expect_refused(run({"record", "--model", model_, "--text", text_, "-o", path, "--tokens", "24",
-                      "--prompt", "20", "--question", "5"}),
-                 "the prompt and the question have 25 tokens, and the text 24; expected at most");
-}
-
-TEST_F(ModelCommands, RecordBeginsAfterTheSkippedTokens) {
-  const auto recorded = [&](const std::vector<std::string>& more) {
-    const std::string path = test::temporary_path("some.safetensors");
-    const Ran ran =
-        run_with({"record", "--model", model_, "--text", text_, "-o", path, "--quiet"}, more);
-    EXPECT_EQ(ran.status, 0) << ran.err;
-    const Trace trace = open_trace(path).value();
-    return std::vector<std::int32_t>(trace.token_ids().begin(), trace.token_ids().end());
-  };
-  const std::vector<std::int32_t> all = recorded({});
-  std::vector<std::int32_t> expected(all.begin() + 6, all.begin() + 15);
-  expected.insert(expected.begin(), all[0]);  // the begin token
-  EXPECT_EQ(recorded({"--skip", "5", "--tokens", "10"}), expected);
-  expect_refused(run({"record", "--model", model_, "--text", text_, "-o", "x", "--skip", "60"}),
-                 "--skip 60 leaves too little of " + text_);
-}
-
-TEST_F(ModelCommands, RecordUnderAPolicySaysSo) {
-  const std::string path = test::temporary_path("policed.safetensors");
-  const auto under = [&](const std::string& policy) {
-    return run({"record", "--model", model_, "--text", text_, "-o", path, "--kind", "attention",
-                "--policy", policy, "--budget", "8", "--quiet"});
-  };
-  EXPECT_EQ(under("separators").status, 0);  // it looks at words
-  EXPECT_EQ(under("streaming:sinks=1").status, 0);
-  EXPECT_THAT(run({"trace", "info", path}).out, HasSubstr("closed: streaming:sinks=1,recent=7"));
-  EXPECT_THAT(run({"replay", path, "--policy", "h2o", "--budget", "4", "--quiet"}).out,
-              HasSubstr("closed loop: recorded under 'streaming:sinks=1,recent=7"));
-  expect_refused(under("all"), "--policy all is several policies; expected one");
-  expect_refused(run({"record", "--model", model_, "--text", text_, "-o", path, "--policy",
-                      "@window-recompute", "--budget", "8"}),
-                 "a token has several keys and values");
 }
 
 TEST_F(ModelCommands, OnePolicyHasOneBudget) {
