@@ -8,10 +8,10 @@
     result.to_pandas()                                  # where pandas is there
 
 Traces:    open_trace, attention, qkv, generate          class Trace
-Replays:   replay                                        class Replay
+Replays:   replay, oracle                                class Replay
 Policies:  Policy, Parameter, register                   decisions made in Python
 Models:    record                                        traces of models that run in Python
-Programs:  check, uniformity, evaluate, run              the program's other commands
+Programs:  check, uniformity, eval, run                  the program's other commands
 Caches:    serve, serve_model                            a Python cache as a subject of `kvcheck check`
 
 Whatever is wrong with an argument or a file raises kvcheck.Error with the program's sentence.
@@ -27,14 +27,15 @@ _HOMES = {
     "Error": "errors",
     "Trace": "traces", "open_trace": "traces", "attention": "traces", "qkv": "traces",
     "generate": "traces",
-    "Replay": "replays", "replay": "replays", "Residency": "replays",
+    "Replay": "replays", "replay": "replays", "oracle": "replays", "Residency": "replays",
     "Policy": "policies", "Parameter": "policies", "register": "policies",
-    "run": "programs", "check": "programs", "uniformity": "programs", "evaluate": "programs",
-    "Printed": "programs",
+    "run": "programs", "check": "programs", "uniformity": "programs", "eval": "programs",
+    "Printed": "programs", "Records": "tables",
 }
 
+# A star import leaves Python's own eval alone.
 __all__ = ["Attention", "Draws", "Facts", "Refused", "position_of", "requested_sizes", "serve",
-           "serve_model", *_HOMES]
+           "serve_model", *(name for name in _HOMES if name != "eval")]
 
 
 def __getattr__(name):
@@ -56,4 +57,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*__all__, "record", "__version__"])
+    return sorted([*__all__, "eval", "record", "__version__"])

@@ -195,7 +195,7 @@ def describe(policy: type) -> Description:
 def register(policy: type) -> type:
     """Makes a subclass of Policy known to specs under its name; also a class decorator.
 
-    A class that is given to replay, check, uniformity or evaluate is registered there. A second class
+    A class that is given to replay, check, uniformity or eval is registered there. A second class
     of the same name takes the place of the first, as in a notebook whose cell runs again.
     """
     _kvcheck.register_class(describe(policy))

@@ -8,9 +8,10 @@ import numpy
 from . import _kvcheck
 from .errors import Error
 from .policies import spec_of
+from .tables import frame, structured, table
 from .traces import Trace, generate, open_trace
 
-__all__ = ["Replay", "Residency", "replay"]
+__all__ = ["Replay", "Residency", "oracle", "replay"]
 
 
 class Residency(NamedTuple):
@@ -28,42 +29,8 @@ class Residency(NamedTuple):
         return (position <= query) & (query < self.evicted_at[None, :])
 
 
-def _column(name: str, values: List[Any]) -> numpy.ndarray:
-    if name == "seed":
-        return numpy.array(values, dtype=numpy.uint64)
-    present = [value for value in values if value is not None]
-    if any(isinstance(value, str) for value in present):
-        return numpy.array(values, dtype=object)
-    if present and len(present) == len(values) and all(isinstance(v, int) for v in present):
-        return numpy.array(values, dtype=numpy.int64)
-    return numpy.array([numpy.nan if value is None else value for value in values])
-
-
 # Fields that every row of a replay of one trace would repeat.
 _REPEATED = ("type", "trace")
-
-
-def _table(rows: List[Dict[str, Any]]) -> numpy.ndarray:
-    """A structured array with a field for each name."""
-    names = [name for name in (rows[0] if rows else {}) if name not in _REPEATED]
-    columns = [_column(name, [row[name] for row in rows]) for name in names]
-    return _structured(names, columns, len(rows))
-
-
-def _structured(names, columns, count) -> numpy.ndarray:
-    table = numpy.empty(count, dtype=[(name, column.dtype) for name, column in zip(names, columns)])
-    for name, column in zip(names, columns):
-        table[name] = column
-    return table
-
-
-def _frame(table: numpy.ndarray):
-    try:
-        import pandas
-    except ImportError:
-        raise Error("pandas is not installed; use the NumPy arrays, or install python3-pandas"
-                    ) from None
-    return pandas.DataFrame({name: table[name] for name in table.dtype.names})
 
 
 class Replay:
@@ -85,10 +52,10 @@ class Replay:
         self.trace = trace
         self.lines: str = results["lines"]
         rows = [json.loads(line) for line in self.lines.splitlines()]
-        self.cells = _table([row for row in rows if row["type"] == "cell"])
-        self.heads = _table([row for row in rows if row["type"] == "head"])
+        self.cells = table([row for row in rows if row["type"] == "cell"], _REPEATED)
+        self.heads = table([row for row in rows if row["type"] == "head"], _REPEATED)
         dense = results["dense"]
-        self.dense = _structured(list(dense), list(dense.values()), len(dense["layer"]))
+        self.dense = structured(list(dense), list(dense.values()), len(dense["layer"]))
         self.labels: List[str] = results["labels"]
         self.left_out: List[str] = results["left_out"]
         self._cells = results["cells"]
@@ -109,7 +76,7 @@ class Replay:
         kl_to_dense, topk_overlap, output_error, stored, kept and visible, each the mean over heads
         and a few queries."""
         columns = self._arrays(cell)["series"]
-        return _structured(list(columns), list(columns.values()), len(columns["first_step"]))
+        return structured(list(columns), list(columns.values()), len(columns["first_step"]))
 
     def kept(self, cell: int) -> numpy.ndarray:
         """[n]: in how many units each token was resident at the end."""
@@ -135,7 +102,7 @@ class Replay:
         """A data frame of "cells", "heads" or "dense". Needs pandas."""
         if what not in ("cells", "heads", "dense"):
             raise Error("there is no table %r; expected 'cells', 'heads' or 'dense'" % (what,))
-        return _frame(getattr(self, what))
+        return frame(getattr(self, what))
 
 
 def _whole(name: str, given, least: int, end: int = 2**32) -> List[int]:
@@ -182,3 +149,25 @@ def replay(trace: Union[Trace, str], policies: Sequence, budgets: Union[int, Seq
     request.top_k = _whole("top_k", top_k, 0)[0]
     request.threads = 0 if threads is None else _whole("threads", threads, 1)[0]
     return Replay(trace, _kvcheck.replay(trace._handle, request))
+
+
+# What a replay's oracle found. The mean over all queries, and over those after the first eviction.
+_BOUNDS = ("optimum", "per_step_bound", "greedy_oracle")
+
+
+def oracle(trace: Union[Trace, str], budgets: Union[int, Sequence[int]], *, fields: str = "",
+           threads: Optional[int] = None) -> numpy.ndarray:
+    """What any cache could retain of a trace, as `kvcheck replay --oracle` says (docs/oracle.md).
+
+    Returns a structured array with an entry for each budget: budget; optimum, the retained mass of the
+    best cache that never takes back what it evicted; per_step_bound, that of a cache that could;
+    greedy_oracle, that of a cache that knows the future and evicts what will receive the least; and the
+    same three after the first eviction, named ..._after.
+
+    fields: those of a spec that decide how many rows a query sees, such as
+    "timing=trim-then-attend;unit=layer;chunk=16" [those of a spec that names none].
+    """
+    spec = "fifo;" + fields if fields else "fifo"
+    cells = replay(trace, [spec], budgets, oracle=True, threads=threads).cells
+    names = ["budget", *_BOUNDS, *(name + "_after" for name in _BOUNDS)]
+    return structured(names, [cells[name] for name in names], len(cells))

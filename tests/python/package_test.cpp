@@ -48,6 +48,10 @@ TEST_F(PythonPackage, Policies) {
   expect_passes("test_policies.py");
 }
 
+TEST_F(PythonPackage, Programs) {
+  expect_passes("test_programs.py");
+}
+
 TEST_F(PythonPackage, Tensors) {
   expect_passes("test_tensors.py");
 }

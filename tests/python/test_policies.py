@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -189,39 +188,6 @@ class Laws(unittest.TestCase):
                 return self
 
         self.assertNotEqual(self.broken(Shared, "operation.*", "isolation.*"), [])
-
-
-class Programs(unittest.TestCase):
-    def test_commands_know_policies_of_python(self):
-        kvcheck.register(twins.Fifo)
-        printed = kvcheck.run("policies", "py-fifo")
-        self.assertEqual(printed.status, 0)
-        self.assertIn("A policy in Python.", printed.out)
-        self.assertEqual(kvcheck.run("policies", "py-fofi").status, 2)
-
-    def test_uniformity(self):
-        kvcheck.register(twins.Fifo)
-        report, = kvcheck.uniformity("reservoir:sinks=1,recent=1,budget=5", tokens=8, trials=200)
-        self.assertTrue(report["uniform"])
-        biased, = kvcheck.uniformity("py-fifo:sinks=0,recent=1,budget=5", tokens=8, trials=200)
-        self.assertFalse(biased["uniform"])
-
-    def test_wrong_options_are_the_programs_sentence(self):
-        with self.assertRaisesRegex(kvcheck.Error, "^unknown option '--quiett'"):
-            kvcheck.check("h2o", quiett=True)
-
-    def test_the_module_is_the_program(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
-            file.write("import kvcheck\nclass Mine(kvcheck.Policy):\n"
-                       "    def evict(self, candidates, draws): return [0]\n")
-            file.flush()
-            words = [sys.executable, "-m", "kvcheck", "--load", file.name, "replay", TRACE,
-                     "--policy", "mine", "--budget", "12"]
-            done = subprocess.run(words, stdout=subprocess.PIPE, check=True)
-            self.assertIn(b"mine", done.stdout)
-        done = subprocess.run([sys.executable, "-m", "kvcheck", "replya"], stderr=subprocess.PIPE)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn(b"did you mean 'replay'", done.stderr)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,17 @@ class Replays(unittest.TestCase):
         heads = [row["retained_mass"] for row in rows if row["type"] == "head"]
         self.assertEqual(result.heads["retained_mass"].tolist(), heads)
 
+    def test_the_oracle_needs_no_policy(self):
+        bounds = kvcheck.oracle(SYNTHETIC[0], [16, 40])
+        cells = kvcheck.replay(SYNTHETIC[0], ["h2o"], [16, 40], oracle=True).cells
+        for name in bounds.dtype.names:
+            self.assertEqual(bounds[name].tolist(), cells[name].tolist(), name)
+        self.assertTrue((bounds["greedy_oracle"] <= bounds["optimum"]).all())
+        before = kvcheck.oracle(SYNTHETIC[0], 16, fields="timing=trim-then-attend;unit=layer")
+        self.assertLess(before["optimum"][0], bounds["optimum"][0])
+        with self.assertRaisesRegex(kvcheck.Error, "timing"):
+            kvcheck.oracle(SYNTHETIC[0], 16, fields="timing=late")
+
     def test_all_leaves_out_by_name(self):
         result = kvcheck.replay(SYNTHETIC[0], "all", 32)
         self.assertIn("keydiff", result.left_out)
