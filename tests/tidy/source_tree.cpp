@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 bool is_skipped(const fs::path& folder) {
   const std::string name = folder.filename().string();
-  return name == "build" || name == "out" || name.starts_with(".");
+  return name == "build" || name == "out" || (name.starts_with(".") && name != ".github");
 }
 
 bool is_text(const fs::path& path) {

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 MIRROR = "http://deb.debian.org/debian"
+SUITES = {"debian:12": "bookworm", "debian:13": "trixie"}  # by the names of their images
 
 # A namespace of its own for mounts and processes, so that nothing of a run remains after it.
 ENTER = """

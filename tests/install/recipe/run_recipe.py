@@ -30,15 +30,14 @@ RECIPE = "examples/ci/github-actions.yml"
 WORKSPACE = "/workspace"
 OUTPUT = "/github-output"
 MOST_SECONDS_WARM = 120
-SUITES = {"debian:12": "bookworm", "debian:13": "trixie"}
 
 
 class Run:
     """One run of a job in a root, with what its steps leave for each other."""
 
-    def __init__(self, job, root, kept, variables, log):
+    def __init__(self, job, root, kept, log, **names):
         self.job, self.root, self.kept, self.log = job, root, kept, log
-        self.context = {"vars": variables, "steps": {}, "failed": False}
+        self.context = {"steps": {}, "failed": False, **names}
         self.saved = []          # (folder in the root, its place under kept)
         self.artifact = None     # the bytes of the uploaded file
 
@@ -60,10 +59,13 @@ class Run:
         with open(self.inside(inputs["path"]), "rb") as file:
             self.artifact = file.read()
 
+    actions = {"actions/checkout": checkout, "actions/cache": cache,
+               "actions/upload-artifact": upload}
+
     def act(self, step):
         inputs = {key: workflow.substituted(value, self.context)
                   for key, value in step.inputs.items()}
-        return ACTIONS[step.action](self, inputs) or {}
+        return self.actions[step.action](self, inputs) or {}
 
     def script(self, step):
         environment = {"CI": "true", "GITHUB_OUTPUT": OUTPUT}
@@ -102,10 +104,6 @@ class Run:
                 shutil.copytree(folder, kept)
 
 
-ACTIONS = {"actions/checkout": Run.checkout, "actions/cache": Run.cache,
-           "actions/upload-artifact": Run.upload}
-
-
 def verdict(artifact):
     """What the uploaded JUnit file says, in words, and whether it is that laws were tried and hold."""
     if artifact is None:
@@ -133,11 +131,11 @@ def run_once(job, options, name, variables):
     root = options.roots + "/run"
     log_name = "%s/%s.log" % (options.roots, name)
     print("%s run; the log is %s" % (name, log_name), flush=True)
-    bare_root.copy(options.roots + "/" + SUITES[job.container], root)
+    bare_root.copy(options.roots + "/" + bare_root.SUITES[job.container], root)
     subprocess.run(["git", "clone", "--quiet", "--bare", options.source, root + "/kvcheck.git"],
                    check=True)
     with open(log_name, "w") as log:
-        run = Run(job, root, options.roots + "/kept", variables, log)
+        run = Run(job, root, options.roots + "/kept", log, vars=variables)
         begin, worked = time.monotonic(), cpu_seconds()
         run.all_steps()
         seconds = time.monotonic() - begin
@@ -158,7 +156,7 @@ def main():
     with open(os.path.join(TREE, RECIPE)) as file:
         job = workflow.read_job(file.read(), "laws")
     os.makedirs(options.roots, exist_ok=True)
-    bare_root.make(SUITES[job.container], options.roots + "/" + SUITES[job.container])
+    bare_root.make(bare_root.SUITES[job.container], options.roots + "/" + bare_root.SUITES[job.container])
     revision = subprocess.run(
         ["git", "-C", options.source, "rev-parse", options.revision or "HEAD"],
         check=True, capture_output=True, text=True).stdout.strip()

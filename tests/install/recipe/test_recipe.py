@@ -4,6 +4,8 @@ and the verdict."""
 import os
 import unittest
 
+import bare_root
+import run_platforms
 import run_recipe
 import workflow
 
@@ -49,6 +51,7 @@ class Workflows(unittest.TestCase):
         for old, new, words in (
                 ("runs-on: somewhere", "needs: other", "the job 'laws' has 'needs'"),
                 ("run: echo two", "shell: sh", "step 3 has 'shell'"),
+                ("runs-on: somewhere", "strategy: {matrix: {os: [a, b]}}", "the matrix has 'os'"),
                 ("        run: echo one\n", "", "step 1: expected either 'run' or 'uses'"),
                 ("run: echo one", "{run: a, uses: b}", None)):
             changed = WORKFLOW.replace(old, new)
@@ -99,10 +102,10 @@ class Recipes(unittest.TestCase):
             self.job = workflow.read_job(file.read(), "laws")
 
     def test_all_of_the_recipe_is_known(self):
-        self.assertIn(self.job.container, run_recipe.SUITES)
+        self.assertIn(self.job.container, bare_root.SUITES)
         for step in self.job.steps:
             if step.action:
-                self.assertIn(step.action, run_recipe.ACTIONS)
+                self.assertIn(step.action, run_recipe.Run.actions)
             workflow.runs(step, context())
             for text in (step.script, *step.inputs.values(), *step.environment.values()):
                 workflow.substituted(text, context())
@@ -125,6 +128,35 @@ class Recipes(unittest.TestCase):
         self.assertFalse(run_recipe.verdict(junit(9, 0, 9))[1])
         self.assertFalse(run_recipe.verdict(junit(9, 0, 4, errors=1))[1])
         self.assertFalse(run_recipe.verdict(None)[1])
+
+
+class Platforms(unittest.TestCase):
+    def setUp(self):
+        with open(os.path.join(run_recipe.TREE, run_platforms.WORKFLOW)) as file:
+            self.job = workflow.read_job(file.read(), "tests")
+
+    def test_all_of_the_workflow_is_known(self):
+        for platform in self.job.matrix:
+            names = context(matrix=platform)
+            for step in self.job.steps:
+                if step.action:
+                    self.assertIn(step.action, run_platforms.Run.actions)
+                self.assertTrue(workflow.runs(step, names))
+                self.assertNotIn("${{", workflow.substituted(step.script, names))
+            self.assertTrue(workflow.substituted(self.job.container, names))
+
+    def test_jobs_of_debian_on_this_processor_run_here(self):
+        platforms = [platform for platform in self.job.matrix if run_platforms.runs_here(platform)]
+        self.assertEqual({platform["image"] for platform in platforms}, set(bare_root.SUITES))
+        left_out = [platform for platform in self.job.matrix if platform not in platforms]
+        self.assertTrue(all(platform["image"].startswith("ubuntu") or
+                            platform["runner"].endswith("arm") for platform in left_out))
+
+    def test_a_name_is_of_one_platform(self):
+        names = [run_platforms.name_of(platform) for platform in self.job.matrix
+                 if run_platforms.runs_here(platform)]
+        self.assertEqual(len(set(names)), len(names))
+        self.assertIn("bookworm-g++-12", names)
 
 
 if __name__ == "__main__":

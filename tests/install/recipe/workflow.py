@@ -1,6 +1,6 @@
-"""A workflow of GitHub Actions as far as examples/ci/github-actions.yml uses them: its steps, and the
+"""A workflow of GitHub Actions as far as the workflows here use them: steps, a matrix that lists its jobs, and the
 expressions between ${{ and }}. Whatever else a workflow says is refused, because a step that is left out
-silently would make every run of the recipe a success."""
+silently would make every run of it a success."""
 
 import dataclasses
 import re
@@ -12,7 +12,7 @@ TOKEN = re.compile(r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<sign>\|\||&&|==|!=|!|\(\
                    r"|(?P<name>[A-Za-z_][\w.-]*))")
 
 STEP_KEYS = {"name", "id", "if", "run", "uses", "with", "env"}
-JOB_KEYS = {"runs-on", "container", "env", "steps"}
+JOB_KEYS = {"runs-on", "container", "env", "steps", "strategy"}
 
 
 class Refused(Exception):
@@ -35,6 +35,7 @@ class Job:
     container: str
     environment: dict
     steps: list
+    matrix: list            # for each job made of it, the values of ${{ matrix.NAME }}; one if there is no matrix
 
 
 def only(found, known, where):
@@ -54,6 +55,12 @@ def read_step(step, number):
                 environment=step.get("env", {}))
 
 
+def read_matrix(strategy):
+    only(strategy, {"fail-fast", "matrix"}, "the strategy")
+    only(strategy["matrix"], {"include"}, "the matrix")
+    return strategy["matrix"]["include"]
+
+
 def read_job(text, name):
     """The job of that name in the text of a workflow."""
     document = yaml.safe_load(text)
@@ -63,7 +70,8 @@ def read_job(text, name):
     job = jobs[name]
     only(job, JOB_KEYS, "the job '%s'" % name)
     return Job(container=job.get("container", ""), environment=job.get("env", {}),
-               steps=[read_step(step, number) for number, step in enumerate(job["steps"], 1)])
+               steps=[read_step(step, number) for number, step in enumerate(job["steps"], 1)],
+               matrix=read_matrix(job["strategy"]) if "strategy" in job else [{}])
 
 
 class Expression:
