@@ -1,6 +1,6 @@
-"""Writes the inputs and words that fuzzing starts from: python3 fuzz/corpus.py build/release/kvcheck
+"""Writes the inputs and words that fuzzing starts from: python3 fuzz/corpus.py build/release/kvcheck [FOLDER]
 
-Each file lies in fuzz/corpus/TARGET. Inputs that fuzzing found are kept beside these, under names
+Each file lies in corpus/TARGET or dictionaries of the folder, which is that of this script by default. Inputs that fuzzing found are kept beside these, under names
 that begin with found-.
 """
 import io
@@ -48,15 +48,18 @@ def rows(heads, tokens, code):
     return struct.pack("<%d%s" % (len(values), code), *values)
 
 
-def npy(shape, code="f", order="False", version=1):
-    descr = {"e": "<f2", "f": "<f4", "d": "<f8"}[code]
+def npy_of(shape, descr, data, order="False", version=1):
     header = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (descr, order, shape)
     prefix = 10 if version == 1 else 12
     header += " " * (63 - (prefix + len(header)) % 64) + "\n"
     length = struct.pack("<H" if version == 1 else "<I", len(header))
-    magic = b"\x93NUMPY" + bytes([version, 0]) + length
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header.encode() + data
+
+
+def npy(shape, code="f", order="False", version=1):
     layers = shape[0] if len(shape) == 4 else 1
-    return magic + header.encode() + rows(layers * shape[-3], shape[-1], code)
+    return npy_of(shape, {"e": "<f2", "f": "<f4", "d": "<f8"}[code],
+                  rows(layers * shape[-3], shape[-1], code), order, version)
 
 
 def npz(members, method):
@@ -165,7 +168,15 @@ def traces(kvcheck):
         "stored": npz({"attention.npy": dumps["heads"]}, zipfile.ZIP_STORED),
         "deflated": npz({"attention.npy": dumps["f16"]}, zipfile.ZIP_DEFLATED),
         "two-arrays": npz({"a.npy": dumps["heads"], "b.npy": dumps["f16"]}, zipfile.ZIP_STORED),
+        "kv-heads": npz({"attention.npy": npy((1, 2, 2, 2), "e"),
+                         "kv_heads.npy": npy_of("()", "<i8", struct.pack("<q", 1))}, zipfile.ZIP_STORED),
+        "steps": npz({"step_0.npy": npy((1, 2, 2, 2), "e"),
+                      "step_1.npy": npy_of("(1, 2, 1, 3)", "<f2", struct.pack("<6e", *6 * [1 / 3]))},
+                     zipfile.ZIP_STORED),
         "no-array": npz({"a.txt": b"text"}, zipfile.ZIP_STORED)})
+    write_all("token_words", {  # how many words are expected, and the words
+        "words": b'\3["a"," b\\n",""]', "unicode": b'\1["\\u00e9\\ud83d\\ude00"]', "short": b'\2["a"]',
+        "number": b"\1[1]", "object": b'\1{"a":"b"}'})
 
 
 def specs():
@@ -667,7 +678,8 @@ words = {
              "kv_heads head_dim rope_layout rope_theta rope_dims interleaved trained_context dtype "
              "shape data_offsets F32 F16 BF16 I32 I64 U8 tokens text text_ends nll layers.0.q rope_scale "
              "rope_applied attention_scale soft_cap window learned_sinks model_layers none half,none yes "
-             "F64 layers.0.frequencies layers.0.sinks layers.0.slopes",
+             "F64 layers.0.frequencies layers.0.sinks layers.0.slopes queries query_design kv_head_numbers "
+             "every: 1/4 0-3,6",
     "npy": "descr fortran_order shape <f2 <f4 <f8 False True",
     "config": "mistral qwen3 smollm3 gemma gemma2 gemma3_text phi3 olmo2 granite stablelm gpt_neo "
               "sliding_window layer_types sliding_attention full_attention no_rope_layers yarn "
@@ -727,8 +739,9 @@ def dictionaries():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
+    here = sys.argv[2] if len(sys.argv) == 3 else here
     traces(sys.argv[1])
     specs()
     models()

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "kvcheck/fuzz/target_table.h"
+#include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/traces/files.h"
 
@@ -21,6 +23,30 @@ std::vector<std::string> inputs_of(const Target& target) {
   }
   std::ranges::sort(paths);
   return paths;
+}
+
+// The bytes of each file below a folder by its path, without inputs that fuzzing found.
+std::map<std::string, std::string> files_below(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || name.starts_with("found-") || name == "README.md") continue;
+    files[std::filesystem::relative(entry.path(), folder).string()] =
+        test::bytes_of_file(entry.path().string());
+  }
+  return files;
+}
+
+// A change by hand would be lost when the script runs again.
+TEST(CorpusScript, WritesWhatIsStored) {
+  const test::TemporaryFolder folder;
+  const test::Ran ran =
+      test::run_shell("python3 -B '" KVCHECK_SOURCE_DIR "/fuzz/corpus.py' '" KVCHECK_PROGRAM "' '" +
+                      (folder / "") + "' 2>&1");
+  ASSERT_EQ(ran.status, 0) << ran.out;
+  for (const std::string part : {"corpus", "dictionaries"}) {
+    EXPECT_EQ(files_below(folder / part), files_below(KVCHECK_SOURCE_DIR "/fuzz/" + part));
+  }
 }
 
 class Corpus : public testing::TestWithParam<Target> {};
