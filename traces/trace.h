@@ -133,10 +133,24 @@ struct Transcript {
   std::vector<float> nll;  // per token: -ln of the probability that the model gave it, in nats
 };
 
+// Makes the attention rows of one query head when they are read, in any order.
+class RowMaker {
+ public:
+  RowMaker() = default;
+  RowMaker(const RowMaker&) = delete;
+  RowMaker& operator=(const RowMaker&) = delete;
+  virtual ~RowMaker() = default;
+
+  // The probabilities of the keys 0, ..., query, as numbers of the trace. Requires query + 1
+  // elements.
+  virtual void make(Position query, std::span<float> row) = 0;
+};
+
 class Trace {
  public:
   struct Layer {
-    TensorView attention;  // [query_heads, recorded queries, tokens] when kind is attention
+    TensorView attention;  // [query_heads, recorded queries, tokens] when kind is attention and
+                           // row_maker() makes none
     // When kind is qkv; q and k are before rotation unless info.rope_applied.
     TensorView q;  // [query_heads, recorded queries, head_dim]
     TensorView k;  // [kv_heads, tokens, head_dim]
@@ -170,6 +184,16 @@ class Trace {
   // Replaces the marks, for a trace that has none or others.
   void mark(const Marks& marks) { info_.marks = marks; }
 
+  // What makes the rows of a query head of the layer with an index; null if layer() holds them.
+  [[nodiscard]] std::unique_ptr<RowMaker> row_maker(std::size_t layer, std::size_t head) const {
+    return make_rows_ ? make_rows_(layer, head) : nullptr;
+  }
+
+  using MakeRows = std::function<std::unique_ptr<RowMaker>(std::size_t layer, std::size_t head)>;
+
+  // For traces of attention that hold no rows: what makes them.
+  void make_rows_by(MakeRows make_rows) { make_rows_ = std::move(make_rows); }
+
   // For what opens files: the checksum of the trace's file, and what unchanged() asks.
   void read_from(std::uint64_t checksum, std::function<Result<void>()> unchanged);
 
@@ -180,6 +204,7 @@ class Trace {
   std::shared_ptr<const void> owner_;
   Transcript transcript_;
   std::function<Result<void>()> unchanged_;
+  MakeRows make_rows_;
 };
 
 // Opens a trace. The content of the file, not its name, decides its format: our safetensors schema,

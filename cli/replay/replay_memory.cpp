@@ -130,7 +130,7 @@ std::vector<MemoryNeed> replay_needs(const TraceInfo& trace,
 std::vector<MemoryNeed> source_needs(const std::string& source) {
   const auto spec = synthetic_source(source);
   if (!spec || !*spec) return {};
-  return {{"'" + source + "'", synthetic_bytes(**spec)}};
+  return {{"'" + source + "'", stream_bytes(**spec)}};
 }
 
 }  // namespace kv::cli

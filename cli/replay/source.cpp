@@ -22,7 +22,7 @@ Result<Dump> open_source_dump(const std::string& word,
     return usage_error("--learned-sinks is given for '" + word +
                        "', which is a generated stream; expected it for an attention dump");
   }
-  if (options.kv_heads == 0) return Dump{make_synthetic(**spec), true};
+  if (options.kv_heads == 0) return Dump{synthetic_stream(**spec), true};
   return usage_error("--kv-heads is given for '" + word +
                      "', which is a generated stream; expected kv_heads=" +
                      std::to_string(options.kv_heads) + " among its fields");

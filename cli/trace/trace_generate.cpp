@@ -165,6 +165,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
 
   if (arguments->given("output")) {
     const std::string path = arguments->value("output");
+    if (auto fits = check_synthetic_bytes(*spec); !fits) return fits;
     if (auto saved = save_trace(make_synthetic(*spec), path); !saved) return saved;
     streams.err << "wrote " << path << ": " << spec->canonical() << "\n";
   }

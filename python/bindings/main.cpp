@@ -26,7 +26,13 @@ SharedTrace open(const std::string& word, std::size_t kv_heads, bool learned_sin
   const py::gil_scoped_release unlocked;
   const DumpOptions options{.kv_heads = kv_heads, .learned_sinks = learned_sinks};
   auto dump = value_of(cli::open_source_dump(word, options, {}));
-  return std::make_shared<Trace>(std::move(dump.trace));
+  const auto synthetic = cli::synthetic_source(word);
+  if (!synthetic || (*synthetic)->kind == TraceKind::qkv) {
+    return std::make_shared<Trace>(std::move(dump.trace));
+  }
+  // Arrays and files of it may be asked for.
+  value_of(check_synthetic_bytes(**synthetic));
+  return std::make_shared<Trace>(make_synthetic(**synthetic));
 }
 
 void add_traces(py::module_& module) {

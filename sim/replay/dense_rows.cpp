@@ -67,6 +67,7 @@ DenseRows::DenseRows(const Trace& trace,
     : trace_(trace),
       layer_(layer),
       head_(head),
+      maker_(trace.row_maker(layer, head)),
       shared_(std::move(shared)),
       rope_(rope),
       top_k_(top_k),
@@ -125,19 +126,27 @@ Result<void> DenseRows::check_above(Position query, const std::byte* row) {
   return {};
 }
 
-Result<void> DenseRows::read_row(Position query, std::size_t index) {
+// The row as the trace holds it: its numbers up to the diagonal in mass_.
+Result<void> DenseRows::widen_stored(Position query, std::size_t index) {
   const TensorView& tensor = trace_.layer(layer_).attention;
   const std::size_t tokens = trace_.info().tokens;
   const std::size_t n = query + std::size_t{1};
   const std::size_t row_bytes = tokens * tensor.bytes_per_number();
   const std::byte* row = tensor.data + (head_ * tensor.shape[1] + index) * row_bytes;
-  const Kernels& kernel = kernels();
-  kernel.widen(tensor.number, row, n, mass_.data());
-  if (n < tokens) {
-    prefetch(row + row_bytes, row_bytes);
-    if (Result<void> empty = check_above(query, row); !empty) return empty;
-  }
+  kernels().widen(tensor.number, row, n, mass_.data());
+  if (n == tokens) return {};
+  prefetch(row + row_bytes, row_bytes);
+  return check_above(query, row);
+}
 
+Result<void> DenseRows::read_row(Position query, std::size_t index) {
+  const std::size_t n = query + std::size_t{1};
+  const Kernels& kernel = kernels();
+  if (maker_) {
+    maker_->make(query, std::span(mass_).first(n));
+  } else if (Result<void> stored = widen_stored(query, index); !stored) {
+    return stored;
+  }
   const float sum = kernel.sum(mass_.data(), n);
   if (Result<void> right = check_sum(query, sum); !right) return right;
   // A sign bit may be that of -0, so the value decides.

@@ -91,6 +91,7 @@ class DenseRows {
   [[nodiscard]] const HeadLogits& head_logits() const { return *head_logits_; }
 
  private:
+  [[nodiscard]] Result<void> widen_stored(Position query, std::size_t row);
   [[nodiscard]] Result<void> read_row(Position query, std::size_t row);
   [[nodiscard]] Result<void> check_above(Position query, const std::byte* row);
   [[nodiscard]] Result<void> check_sum(Position query, float sum) const;
@@ -112,6 +113,7 @@ class DenseRows {
   const Trace& trace_;
   std::size_t layer_;
   std::size_t head_;
+  std::unique_ptr<RowMaker> maker_;  // null if the trace holds the rows
   std::shared_ptr<const KeyValues> shared_;
   const RopeTable& rope_;
   bool rotated_in_trace_ = false;

@@ -83,10 +83,14 @@ TEST(SyntheticSpec, RefusesFieldsThatContradictEachOther) {
 }
 
 TEST(SyntheticSpec, RefusesTracesAboveItsLimit) {
-  EXPECT_EQ(error_of("uniform:tokens=16384,heads=4"), "no error");
-  EXPECT_THAT(error_of("uniform:tokens=16385,heads=4"),
+  const auto stored = [](std::string_view text) {
+    const auto fits = check_synthetic_bytes(parse_synthetic(text).value());
+    return fits ? "no error" : fits.error().message;
+  };
+  EXPECT_EQ(stored("uniform:tokens=16384,heads=4"), "no error");
+  EXPECT_THAT(stored("uniform:tokens=16385,heads=4"),
               testing::HasSubstr("would have 4295491600 bytes; expected at most 4294967296"));
-  EXPECT_THAT(error_of("uniform:tokens=65536,heads=1024,layers=1024"),
+  EXPECT_THAT(stored("uniform:tokens=65536,heads=1024,layers=1024"),
               testing::HasSubstr("bytes; expected at most"));
   EXPECT_THAT(error_of("uniform:tokens=65536,heads=1024,layers=1024,head_dim=1024,kind=qkv"),
               testing::HasSubstr("bytes; expected at most"));

@@ -82,6 +82,26 @@ TEST_P(EveryGenerator, MakesCausalRowsThatSumToOne) {
   }
 }
 
+TEST_P(EveryGenerator, MakesTheRowsThatItWouldStore) {
+  for (const std::string number : {"f32", "f16"}) {
+    const SyntheticSpec spec = spec_of(GetParam() + ",dtype=" + number);
+    const Trace stored = make_synthetic(spec);
+    const Trace stream = synthetic_stream(spec);
+    EXPECT_EQ(stream.info().checksum, stored.info().checksum);
+    EXPECT_EQ(stored.row_maker(0, 0), nullptr);
+    for (std::size_t head = 0; head < spec.heads; ++head) {
+      const auto maker = stream.row_maker(0, head);
+      // In another order than that of the stream.
+      for (Position t = static_cast<Position>(spec.tokens); t-- > 0;) {
+        std::vector<float> row(t + std::size_t{1});
+        maker->make(t, row);
+        const std::vector<double> expected = stored_row(stored, 0, head, t);
+        ASSERT_TRUE(std::equal(row.begin(), row.end(), expected.begin())) << head << " " << t;
+      }
+    }
+  }
+}
+
 TEST_P(EveryGenerator, GivesEachPlantItsMassInProportionToTheShares) {
   const SyntheticSpec spec = spec_of(GetParam());
   const Trace trace = make_synthetic(spec);

@@ -99,6 +99,29 @@ Trace::Layer make_factors(const SyntheticSpec& spec, std::size_t layer, Buffer& 
   return out;
 }
 
+class SyntheticRowMaker final : public RowMaker {
+ public:
+  SyntheticRowMaker(std::shared_ptr<const SyntheticSpec> spec, std::size_t layer, std::size_t head)
+      : spec_(std::move(spec)),
+        head_(head),
+        rows_(*spec_, layer, head / (spec_->heads / spec_->kv_heads)),
+        row_(spec_->tokens) {}
+
+  // Rounded as Buffer::put rounds.
+  void make(Position query, std::span<float> row) override {
+    rows_.row(head_, query, std::span(row_).first(row.size()));
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = static_cast<float>(row_[j]);
+    if (spec_->number == Number::f32) return;
+    for (float& number : row) number = f16_to_f32(f32_to_f16(number));
+  }
+
+ private:
+  std::shared_ptr<const SyntheticSpec> spec_;
+  std::size_t head_;
+  SyntheticRows rows_;
+  std::vector<double> row_;
+};
+
 TraceInfo describe(const SyntheticSpec& spec) {
   TraceInfo info;
   info.name = spec.canonical();
@@ -129,6 +152,21 @@ Trace make_synthetic(const SyntheticSpec& spec) {
                                                        : make_factors(spec, layer, buffer));
   }
   return {describe(spec), std::move(layers), {}, buffer.owner()};
+}
+
+Trace synthetic_stream(const SyntheticSpec& spec) {
+  if (spec.kind == TraceKind::qkv) return make_synthetic(spec);
+  KV_CHECK(spec.generator != nullptr);
+  std::vector<Trace::Layer> layers(spec.layers);
+  for (Trace::Layer& layer : layers) {
+    layer.attention = {spec.number, {spec.heads, spec.tokens, spec.tokens}, nullptr};
+  }
+  Trace trace(describe(spec), std::move(layers), {}, nullptr);
+  trace.make_rows_by(
+      [kept = std::make_shared<const SyntheticSpec>(spec)](std::size_t layer, std::size_t head) {
+        return std::make_unique<SyntheticRowMaker>(kept, layer, head);
+      });
+  return trace;
 }
 
 Planted planted(const SyntheticSpec& spec, std::size_t layer, std::size_t kv_head) {

@@ -128,15 +128,26 @@ struct SyntheticField {
 std::span<const SyntheticField> synthetic_fields();
 
 // `NAME` or `NAME:field=value,...`. Errors name the wrong word, what was expected there and the
-// nearest valid word. A trace above max_synthetic_bytes is an error too.
+// nearest valid word. Queries, keys and values above max_synthetic_bytes are an error too.
 Result<SyntheticSpec> parse_synthetic(std::string_view text);
 
-// How many bytes the trace takes in memory.
+// How many bytes the numbers of make_synthetic's trace take.
 std::uint64_t synthetic_bytes(const SyntheticSpec& spec);
 
-// The trace in memory. Requires a spec from parse_synthetic. Cost: O(layers heads tokens^2) time
-// for both kinds, about 20 ns a pair; memory as stored.
+// The bytes of synthetic_stream's trace, without what makes rows.
+std::uint64_t stream_bytes(const SyntheticSpec& spec);
+
+// Error if synthetic_bytes() is above max_synthetic_bytes.
+Result<void> check_synthetic_bytes(const SyntheticSpec& spec);
+
+// The trace in memory. Requires a spec from parse_synthetic, and check_synthetic_bytes. Cost:
+// O(layers heads tokens^2) time for both kinds, about 20 ns a pair; memory as stored.
 Trace make_synthetic(const SyntheticSpec& spec);
+
+// The same for what only replays it: attention rows are made when they are read (RowMaker), each as
+// often as it is read. Requires a spec from parse_synthetic. Cost: that of make_synthetic for
+// queries, keys and values, else O(layers heads); O(tokens) for a row and for what makes rows.
+Trace synthetic_stream(const SyntheticSpec& spec);
 
 // What was planted in the layer's kv-head. Requires a spec from parse_synthetic, and both numbers
 // within its sizes.
