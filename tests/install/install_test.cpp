@@ -120,8 +120,8 @@ TEST_F(Install, AnUnknownComponentIsNamed) {
   std::ofstream(project + "/CMakeLists.txt")
       << "cmake_minimum_required(VERSION 3.23)\nproject(x LANGUAGES CXX)\n"
          "find_package(kvcheck REQUIRED COMPONENTS simulator)\n";
-  EXPECT_FALSE(runs(cmake + " -S '" + project + "' -B '" + folder_ + "/x' -DCMAKE_PREFIX_PATH='" +
-                    prefix() + "'"));
+  EXPECT_FALSE(runs(cmake + " -S '" + project + "' -B '" + folder_ +
+                    "/x' -G Ninja -DCMAKE_PREFIX_PATH='" + prefix() + "'"));
   EXPECT_THAT(output(), testing::HasSubstr("there is no component 'simulator'"));
 }
 
