@@ -1,5 +1,5 @@
-"""Times llama.cpp, ik_llama.cpp or llama2.c beside kvcheck on the same model file, and prints their speeds as a
-Markdown table of ratios. Nothing is built or downloaded: it runs what it is given.
+"""Times llama.cpp, ik_llama.cpp or llama2.c beside kvcheck on the same model, and prints their speeds as a
+Markdown table of ratios. Nothing is built or downloaded: it runs what it is given. random_model.py makes a model.
 
 Usage:
   peers.py KVCHECK MODEL.gguf --llama-bench PROGRAM [--llama-bench PROGRAM ...]
@@ -24,7 +24,7 @@ def fail(why):
 
 def run(words, environment=None):
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False,
+        done = subprocess.run(words, capture_output=True, text=True, check=False, errors="replace",
                               env={**os.environ, **(environment or {})})
     except OSError as error:
         fail(f"cannot run '{words[0]}': {error.strerror}")
@@ -40,26 +40,39 @@ def json_of(text, words):
         fail(f"'{words[0]}' printed no JSON: {text.strip()[:100]!r}")
 
 
-def kvcheck(options, threads):
+def speed(kvcheck, model, threads, length, tokens, *more):
+    words = [kvcheck, "speed", "--model", model, "--policy", "dense", "--chunk", "64", "--threads", str(threads),
+             "--storage", "f16", "--quiet", "--length", str(length), "--tokens", str(tokens), *more,
+             "--json", "-"]
+    return json_of(run(words).stdout, words)
+
+
+def ours(options, model, threads):
     """(tokens/s of the prompt, tokens/s after it). The context of the first decoded token is the prompt, while
     llama-bench begins at an empty one, so each is measured by a run of its own."""
-    words = [options.kvcheck, "speed", "--model", options.model, "--policy", "dense", "--chunk", "64",
-             "--threads", str(threads), "--storage", "f16", "--quiet", "--json", "-"]
-    prompt = json_of(run(words + ["--length", str(options.prompt), "--tokens", "1"]).stdout, words)
-    decode = json_of(run(words + ["--length", "1", "--tokens", str(options.tokens)]).stdout, words)
+    prompt = speed(options.kvcheck, model, threads, options.prompt, 1)
+    decode = speed(options.kvcheck, model, threads, 1, options.tokens)
     return options.prompt / prompt["first_token_s"], 1 / decode["token_s"]
 
 
-def llama_bench(program, options, threads):
-    words = [program, "-m", options.model, "-p", str(options.prompt), "-n", str(options.tokens),
+def quantised(kvcheck, model, weights, tokens):
+    """(seconds a token, bytes of weights) of the model with its weights in codes."""
+    found = speed(kvcheck, model, 1, 1, tokens, "--weights", weights)
+    return found["token_s"], float(found["weight_bytes"])
+
+
+def llama_bench(program, options, model, threads):
+    words = [program, "-m", model, "-p", str(options.prompt), "-n", str(options.tokens),
              "-t", str(threads), "-r", "1", "-fa", "1", "-o", "json"]
     found = json_of(run(words).stdout, words)
-    speed = {"prompt" if test["n_gen"] == 0 else "decode": test["avg_ts"] for test in found}
-    return speed["prompt"], speed["decode"]
+    rates = {"prompt" if test["n_gen"] == 0 else "decode": test["avg_ts"] for test in found}
+    return rates["prompt"], rates["decode"]
 
 
-def llama2(program, options, threads):
-    done = run([program, options.model, "-t", "0", "-n", str(options.tokens + 1)],
+def llama2(program, options, model, threads):
+    tokenizer = os.path.join(os.path.dirname(model), "tokenizer.bin")
+    words = [program, model, "-t", "0", "-n", str(options.tokens + 1)]
+    done = run(words + (["-z", tokenizer] if os.path.exists(tokenizer) else []),
                {"OMP_NUM_THREADS": str(threads)})
     found = re.search(r"achieved tok/s: ([0-9.]+)", done.stderr)
     if not found:
@@ -77,36 +90,69 @@ def names_of(programs):
     return programs
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("Usage:")[1].split("\n\n")[0])
-    parser.add_argument("kvcheck")
-    parser.add_argument("model")
+def add_arguments(parser):
     parser.add_argument("--llama-bench", action="append", default=[])
     parser.add_argument("--llama2", action="append", default=[])
     parser.add_argument("--prompt", type=int, default=512, help="tokens of the prompt")
     parser.add_argument("--tokens", type=int, default=64, help="tokens that are decoded")
     parser.add_argument("--rounds", type=int, default=4)
+
+
+def file_for(peer, model):
+    """The file in which a peer finds the model; empty if it cannot read such numbers. Of random_model.py's
+    folder llama2.c reads a file of its own."""
+    folder, name = os.path.split(model)
+    if peer is llama2 and name in ("f32.gguf", "f16.gguf"):
+        return os.path.join(folder, "model.bin") if name == "f32.gguf" else ""
+    return model
+
+
+def rounds_of(options, model, threads):
+    """(name, [(prompt, decode) of each round]) of kvcheck, then of the peers that read such a model."""
+    given = [(llama_bench, program) for program in options.llama_bench]
+    given += [(llama2, program) for program in options.llama2]
+    peers = [(peer, program, file_for(peer, model)) for peer, program in given if file_for(peer, model)]
+    names = ["kvcheck", *names_of([program for _, program, _ in peers])] if peers else ["kvcheck"]
+    found = [[ours(options, model, threads)] + [peer(program, options, file, threads)
+                                                for peer, program, file in peers]
+             for _ in range(options.rounds)]
+    return [(name, [one[at] for one in found]) for at, name in enumerate(names)]
+
+
+def medians(options, model, threads):
+    """(name, "prompt" or "decode", median of the tokens/s), and of peers also (name, "... ratio", ...), the median
+    of kvcheck's speed by theirs."""
+    result = []
+    rounds = rounds_of(options, model, threads)
+    for name, speeds in rounds:
+        for at, what in enumerate(("prompt", "decode")):
+            if speeds[0][at] is None:
+                continue
+            result.append((name, what, statistics.median(one[at] for one in speeds)))
+            if name != "kvcheck":
+                result.append((name, what + " ratio", statistics.median(
+                    mine[at] / one[at] for mine, one in zip(rounds[0][1], speeds))))
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("Usage:")[1].split("\n\n")[0])
+    parser.add_argument("kvcheck")
+    parser.add_argument("model")
     parser.add_argument("--threads", default="1,2")
+    add_arguments(parser)
     options = parser.parse_args()
-    peers = [(llama_bench, program) for program in options.llama_bench]
-    peers += [(llama2, program) for program in options.llama2]
-    if not peers:
+    if not options.llama_bench and not options.llama2:
         parser.error("name a peer by --llama-bench or --llama2")
-    names = names_of([program for _, program in peers])
     print("| threads | program | prompt, tokens/s | kvcheck : it | decode, tokens/s | kvcheck : it |\n"
           "|---|---|---|---|---|---|")
     for threads in map(int, options.threads.split(",")):
-        rounds = [[kvcheck(options, threads)] + [peer(program, options, threads) for peer, program in peers]
-                  for _ in range(options.rounds)]
-        for at, name in enumerate(["kvcheck"] + names):
+        found = {(name, what): value for name, what, value in medians(options, options.model, threads)}
+        for name in dict.fromkeys(name for name, _ in found):
             cells = []
-            for what in (0, 1):
-                speeds = [found[at][what] for found in rounds]
-                if None in speeds:
-                    cells += ["", ""]
-                    continue
-                ratio = statistics.median(found[0][what] / found[at][what] for found in rounds)
-                cells += [f"{statistics.median(speeds):.1f}", f"{ratio:.2f}"]
+            for what in ("prompt", "decode"):
+                value, ratio = found.get((name, what)), found.get((name, what + " ratio"))
+                cells += [f"{value:.1f}" if value else "", f"{ratio:.2f}" if ratio else ""]
             print(f"| {threads} | {name} | {' | '.join(cells)} |", flush=True)
 
 

@@ -118,6 +118,7 @@ const bool registered = [] {
     benchmark::RegisterBenchmark(name, BM_rows, trace, top_k)->Unit(benchmark::kMillisecond);
   };
   benchmark::RegisterBenchmark("read bound", BM_read_bound)->Unit(benchmark::kMillisecond);
+  register_rows("rows/attention, top 0", attention, 0);
   register_rows("rows/attention, top 1", attention, 1);
   register_rows("rows/attention, top 16", attention, 16);
   register_rows("rows/qkv, top 16", qkv, 16);

@@ -1,0 +1,84 @@
+"""What whole commands of kvcheck take, for compare.py: seconds of the processor, and memory."""
+import json
+import os
+import subprocess
+import tempfile
+
+
+def took(words):
+    """(seconds of the processor, peak MiB) of a command."""
+    child = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said = child.stderr.read().decode(errors="replace")
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise SystemExit(f"compare.py: '{' '.join(map(str, words))}' ended with status {child.returncode}: "
+                         f"{said.strip()[-400:]}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def fastest(words, times=3):
+    """The least seconds and memory of several runs."""
+    runs = [took(words) for _ in range(times)]
+    return min(seconds for seconds, _ in runs), min(memory for _, memory in runs)
+
+
+def replay(kvcheck, trace, *options):
+    return [kvcheck, "replay", trace, "--threads", "1", "--quiet", *options]
+
+
+def policy_shares(kvcheck, trace):
+    """(name, share of the time of all) of each policy, less what every replay takes. The dearest first."""
+    listed = subprocess.run([kvcheck, "policies", "--json"], capture_output=True, text=True, check=True).stdout
+    names = [entry["name"] for entry in map(json.loads, listed.splitlines()) if entry["kind"] == "policy"]
+    everything, _ = fastest(replay(kvcheck, trace, "--policy", "all", "--budget", "256"))
+    base, _ = fastest(replay(kvcheck, trace, "--policy", "streaming", "--budget", "256"))
+    shares = []
+    for name in names:
+        words = replay(kvcheck, trace, "--policy", name, *([] if name == "dense" else ["--budget", "256"]))
+        try:
+            shares.append((name, max(0.0, fastest(words)[0] - base) / everything))
+        except SystemExit:
+            continue  # the trace lacks what the policy looks at
+    return sorted(shares, key=lambda share: -share[1]), everything
+
+
+def oracle_seconds(kvcheck, tokens):
+    """What the optimum of one head at a quarter of the tokens takes, and the memory."""
+    words = replay(kvcheck, f"synthetic:zipf:tokens={tokens},heads=1", "--policy", "streaming", "--budget",
+                   tokens // 4)
+    with_it = fastest([*words, "--oracle", "--oracle-tokens", tokens], 1 if tokens > 4096 else 2)
+    return with_it[0] - fastest(words, 2)[0], with_it[1]
+
+
+def long_replay(kvcheck, tokens):
+    """Rows of one synthetic head, which are made as they are read."""
+    return took(replay(kvcheck, f"synthetic:zipf:tokens={tokens},heads=1", "--policy", "streaming", "--budget",
+                       512))
+
+
+def sampled_replay(kvcheck, tokens, every):
+    """One kv-head with four query heads of 128, of which one query in `every` is recorded."""
+    with tempfile.TemporaryDirectory() as folder:
+        full, sampled = folder + "/full.safetensors", folder + "/sampled.safetensors"
+        took([kvcheck, "trace", "generate",
+              f"zipf:tokens={tokens},heads=4,kv_heads=1,head_dim=128,kind=qkv", "-o", full])
+        took([kvcheck, "trace", "slice", full, "--queries", f"every:{every}", "-o", sampled])
+        return took(replay(kvcheck, sampled, "--policy", "streaming", "--budget", 512))
+
+
+def file_replay(kvcheck):
+    """(seconds a row of a replay from a file of 268 MB in the page cache, its rows)."""
+    heads, tokens = 32, 2048
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/rows.safetensors"
+        took([kvcheck, "trace", "generate", f"zipf:tokens={tokens},heads={heads},dtype=f16", "-o", path])
+        seconds, _ = fastest(replay(kvcheck, path, "--policy", "streaming:sinks=4,recent=508"))
+    return seconds / (heads * tokens)
+
+
+def shared_trace(kvcheck, folder):
+    """Queries, keys and values for policy_shares."""
+    path = folder + "/qkv.safetensors"
+    took([kvcheck, "trace", "generate", "zipf:tokens=1024,heads=8,layers=2,head_dim=64,kind=qkv", "-o", path])
+    return path
