@@ -49,7 +49,7 @@ constexpr std::array<Option, 22> table = {{
     {.name = "top-k",
      .value = "K",
      .default_value = "16",
-     .help = "how many of a row's heaviest keys the overlap compares"},
+     .help = "how many of a row's heaviest keys the overlap compares; 0: it is not measured"},
     {.name = "oracle",
      .help = "also compute the most that any cache of the same sizes could retain, and each "
              "policy's share of it; without --policy, for all policies"},

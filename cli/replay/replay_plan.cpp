@@ -153,7 +153,7 @@ Result<ReplayPlan> plan_replay(const Arguments& arguments, const ReadingProgress
   const auto threads = arguments.count("threads", 1, 1024);
   if (!threads) return threads.error();
   plan.options.threads = static_cast<unsigned>(threads->value_or(0));
-  const auto top_k = arguments.count("top-k", 1, 65536);
+  const auto top_k = arguments.count("top-k", 0, 65536);
   if (!top_k) return top_k.error();
   plan.options.top_k = top_k->value();
   const auto oracle_tokens = arguments.count("oracle-tokens", 1, 65536);

@@ -92,9 +92,11 @@ std::vector<Measure> measures_of(const Sweep& sweep, const std::vector<Line>& li
                         .name = "output_error",
                         .label = "relative output error"});
   }
-  measures.push_back({.metric = &AfterLossSummary::topk_overlap,
-                      .name = "topk_overlap",
-                      .label = "top-k overlap"});
+  if (sweep.result->top_k > 0) {
+    measures.push_back({.metric = &AfterLossSummary::topk_overlap,
+                        .name = "topk_overlap",
+                        .label = "top-k overlap"});
+  }
   return measures;
 }
 
@@ -106,9 +108,11 @@ std::string caption_of(const Sweep& sweep, bool errors) {
          "budgets. " +
          std::string(errors ? "Output error: of the attention output, relative to the dense one. "
                             : "") +
-         "Top-k overlap: the share of the " + k +
-         " largest dense weights that are among the largest of what is left. Open-loop replay of " +
-         subject_of(*sweep.result) +
+         (sweep.result->top_k == 0
+              ? ""
+              : "Top-k overlap: the share of the " + k +
+                    " largest dense weights that are among the largest of what is left. ") +
+         "Open-loop replay of " + subject_of(*sweep.result) +
          ". Points are means over query heads and seeds. Bars, on the linear axes of up to eight "
          "policies, are 95 % t-intervals over the seeds of policies that draw; nothing here says "
          "how other texts differ.";

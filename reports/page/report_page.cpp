@@ -103,10 +103,11 @@ std::string words_of(const ReplayResult& result) {
          "every token, for all heads alike; top-k, output error and KL are of the same queries. "
          "The mean over all queries also counts those before it, at which every policy retains "
          "everything, so do not compare it between budgets or between traces of other lengths. "
-         "Top-k is the share of the " +
+         "Top-k (k = " +
          std::to_string(result.top_k) +
-         " largest dense weights that are also among the largest visible ones. Output error is "
-         "relative to the dense attention output. KL is the divergence of the row over the visible "
+         ") is the share of the k largest dense weights that are also among the largest visible "
+         "ones; with k = 0 there is none. Output error is relative to the dense attention output. "
+         "KL is the divergence of the row over the visible "
          "keys from the dense row. At positions of the stream it is -ln(retained mass) at every "
          "query, so it is shown only for positions that are ranks. All are means over queries, "
          "then over query heads. Visible is the mean number of rows that a query sees. Stored peak "

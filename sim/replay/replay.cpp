@@ -141,7 +141,7 @@ Result<AttentionMap> map_of(const Plan& plan, const DenseFacts& facts) {
 Result<ReplayResult> replay(const Trace& trace,
                             std::span<const Cell> specified,
                             const ReplayOptions& options) {
-  KV_CHECK(!specified.empty() && options.top_k > 0 && options.series_points > 0);
+  KV_CHECK(!specified.empty() && options.series_points > 0);
   if (Result<void> fits = check_bounds(trace.info(), options); !fits) return fits.error();
   if (Result<void> fits = check_cells(trace, specified); !fits) return fits.error();
   const auto cells = resolved_cells(trace, specified);

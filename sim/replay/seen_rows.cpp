@@ -17,7 +17,7 @@ constexpr float least_mass = 1e-9F;
 // If everything is visible, all kinds of positions are the dense ones. Returning exact values
 // avoids rounding.
 HeadMetrics nothing_lost(const DenseRow& dense) {
-  return {1, 0, 1, dense.output.empty() ? not_measured : 0};
+  return {1, 0, dense.top.empty() ? not_measured : 1, dense.output.empty() ? not_measured : 0};
 }
 
 // The number of positions of `top` that are not evicted.
@@ -69,6 +69,7 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   metrics.retained_mass = static_cast<double>(retained);
   const std::size_t kept =
       view.selected ? count_selected(dense.top, visible) : count_kept(dense.top, view.gone);
+  // Not measured, NaN, if no keys are compared.
   metrics.topk_overlap = static_cast<double>(kept) / static_cast<double>(dense.top.size());
   if (!computed) {
     // What is left of the row, the sink's part included.

@@ -19,7 +19,7 @@ namespace kv {
 // parts of the row is tried as a bound too. The answer never depends on previous rows.
 class TopK {
  public:
-  // Requires k > 0.
+  // With k = 0 nothing is found, at no cost.
   explicit TopK(std::size_t k) : k_(k) {}
 
   // Strictly increasing indices: k, or as many as there are values above 0. The span is valid until

@@ -223,7 +223,7 @@ TEST_F(ReplayCommand, RefusesBadWordsInOneSentenceAndLeavesNothing) {
       {{"--policy", "window", "--budget", "8", "--seeds", "2", "--seed", "2"},
        "--seed and --seeds"},
       {{"--policy", "window", "--budget", "8", "--chunk", "0"}, "--chunk is '0'"},
-      {{"--policy", "window", "--budget", "8", "--top-k", "0"}, "--top-k is '0'"},
+      {{"--policy", "window", "--budget", "8", "--top-k", "-1"}, "--top-k is '-1'"},
       {{"--policy", "window", "--budget", "8", "--threads", "0"}, "--threads is '0'"},
       {{"--policy", "window", "--budget", "8", "--threads", "1025"}, "--threads is '1025'"},
       {{"--policy", "window", "--budget", "8", "--jsn", "-"}, "did you mean '--json'?"},

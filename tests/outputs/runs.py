@@ -57,6 +57,8 @@ RUNS = [
         {"sampled.jsonl": "lines replay", "sampled.csv": "csv sampled-cells-and-heads"}),
     Run("replay synthetic:zipf:tokens=24 --policy window --budget 4 --quiet --csv cells.csv",
         {"cells.csv": "csv cells"}),
+    Run("replay synthetic:zipf:tokens=24 --policy window --budget 4 --top-k 0 --per-head --quiet "
+        "--json without.jsonl", {"without.jsonl": "lines replay"}),
 
     Run(EVALUATE + " --text SOURCE/model/data/held-out.txt --tokens 200 --policy dense --policy window "
         "--budget 32,48 --windows 100 --segment 50 --open-loop -o run.db --json eval.jsonl --csv eval.csv",

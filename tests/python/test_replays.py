@@ -58,6 +58,12 @@ class Replays(unittest.TestCase):
         with self.assertRaisesRegex(kvcheck.Error, "timing"):
             kvcheck.oracle(SYNTHETIC[0], 16, fields="timing=late")
 
+    def test_without_top_k_the_overlap_is_not_measured(self):
+        cells = kvcheck.replay(SYNTHETIC[0], ["h2o"], 16, top_k=0).cells
+        self.assertTrue(numpy.isnan(cells["topk_overlap"]).all())
+        expected = kvcheck.replay(SYNTHETIC[0], ["h2o"], 16).cells
+        self.assertEqual(cells["retained_mass"].tolist(), expected["retained_mass"].tolist())
+
     def test_all_leaves_out_by_name(self):
         result = kvcheck.replay(SYNTHETIC[0], "all", 32)
         self.assertIn("keydiff", result.left_out)

@@ -16,10 +16,13 @@ Cell cell_of(const std::string& text, std::uint64_t seed = 1) {
   return {*spec, seed};
 }
 
-ReplayResult run(const Trace& trace, const std::vector<Cell>& cells, unsigned threads = 1) {
+ReplayResult run(const Trace& trace,
+                 const std::vector<Cell>& cells,
+                 unsigned threads = 1,
+                 std::size_t top_k = 5) {
   ReplayOptions options;
   options.threads = threads;
-  options.top_k = 5;
+  options.top_k = top_k;
   Result<ReplayResult> result = replay(trace, cells, options);
   EXPECT_TRUE(result) << result.error().message;
   return std::move(*result);
@@ -50,6 +53,27 @@ TEST(Replay, OfQueriesKeysAndValuesAgreesWithTheDefinitionsInDoublePrecision) {
         EXPECT_LT(expected.retained_mass, 0.95);
         EXPECT_GT(expected.output_error, 0.05);
       }
+    }
+  }
+}
+
+TEST(Replay, WithoutTopKMeasuresAllElse) {
+  const Trace trace = random_qkv_trace({});
+  const std::vector<Cell> cells = {cell_of("h2o:budget=8"),
+                                   cell_of("tova:budget=8;positions=in-cache"),
+                                   cell_of("window:budget=4000")};
+  const ReplayResult with = run(trace, cells);
+  const ReplayResult without = run(trace, cells, 1, 0);
+  EXPECT_EQ(without.top_k, 0U);
+  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    for (std::size_t head = 0; head < with.cells[cell].heads.size(); ++head) {
+      const HeadMetrics& expected = with.cells[cell].heads[head].metrics;
+      const HeadMetrics& got = without.cells[cell].heads[head].metrics;
+      EXPECT_TRUE(std::isnan(got.topk_overlap)) << cell;
+      EXPECT_FALSE(std::isnan(expected.topk_overlap));
+      EXPECT_EQ(got.retained_mass, expected.retained_mass);
+      EXPECT_EQ(got.kl_to_dense, expected.kl_to_dense);
+      EXPECT_EQ(got.output_error, expected.output_error);
     }
   }
 }

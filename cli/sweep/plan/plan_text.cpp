@@ -145,7 +145,7 @@ void read_replay(const JsonAt& section, PlanText& text) {
   read_cells(section, text);
   read_marks(section, text);
   text.kv_heads = count_at(section, "kv-heads", 1, most_tokens, 0);
-  text.top_k = count_at(section, "top-k", 1, most_top_k, text.top_k);
+  text.top_k = count_at(section, "top-k", 0, most_top_k, text.top_k);
   text.oracle = switch_at(section, "oracle");
   text.oracle_tokens = count_at(section, "oracle-tokens", 1, most_top_k, text.oracle_tokens);
   text.strict = switch_at(section, "strict");
