@@ -2,19 +2,18 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
 
 def took(words):
-    """(seconds of the processor, peak MiB) of a command."""
-    child = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    said = child.stderr.read().decode(errors="replace")
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise SystemExit(f"compare.py: '{' '.join(map(str, words))}' ended with status {child.returncode}: "
-                         f"{said.strip()[-400:]}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    """(seconds of the processor, peak MiB) of a command. A process of its own starts it, because a child's peak
+    is never below the memory of the process that it was forked from."""
+    done = subprocess.run([sys.executable, __file__, *map(str, words)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"compare.py: '{' '.join(map(str, words))}' failed: {done.stderr.strip()[-400:]}")
+    seconds, memory = done.stdout.split()[-2:]
+    return float(seconds), float(memory)
 
 
 def fastest(words, times=3):
@@ -82,3 +81,17 @@ def shared_trace(kvcheck, folder):
     path = folder + "/qkv.safetensors"
     took([kvcheck, "trace", "generate", "zipf:tokens=1024,heads=8,layers=2,head_dim=64,kind=qkv", "-o", path])
     return path
+
+
+def run_alone(words):
+    """Runs a command, and prints its seconds and its peak MiB."""
+    with open(os.devnull, "wb") as nothing:
+        child = subprocess.Popen(words, stdout=nothing)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return child.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(run_alone(sys.argv[1:]))
