@@ -2,24 +2,37 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace kv::model {
 namespace {
 
-constexpr std::uint64_t mark = 0x3173736170766bU;  // "kvpass1" in ASCII
+constexpr std::uint64_t mark = 0x3273736170766bU;  // "kvpass2" in ASCII
 constexpr std::uint64_t note_numbers = 1024;       // a page, so that states are aligned
 
 // The note as the file holds it, whose numbers are those of the machine: no other continues it.
-using Words = std::array<std::uint64_t, 5>;
+struct Note {
+  std::uint64_t mark;
+  std::uint64_t identity;
+  std::uint64_t layer;
+  std::uint64_t tokens;
+  std::uint64_t before;
+  std::uint64_t states;
+  std::uint64_t losses;
+  std::uint64_t recorded;
+  std::uint64_t checksum;  // of all others
+};
 
-std::uint64_t checksum_of(const Words& words) {
-  return XXH3_64bits(words.data(), sizeof(std::uint64_t) * (words.size() - 1));
+std::uint64_t checksum_of(const Note& note) {
+  return XXH3_64bits(&note, offsetof(Note, checksum));
 }
 
-using WordsAsNumbers = std::array<float, sizeof(Words) / sizeof(float)>;
+using NoteAsNumbers = std::array<float, sizeof(Note) / sizeof(float)>;
 
 }  // namespace
 
@@ -30,6 +43,7 @@ Result<PassFile> PassFile::open(const std::string& path,
   Result<Spool> spool = kept ? Spool::open_named(path + ".unfinished") : Spool::create(path);
   if (!spool) return spool.error();
   PassFile file(*std::move(spool), sizes, XXH3_64bits(identity.data(), identity.size()), kept);
+  file.spool_.count(file.recorded(), 0);
   if (kept) {
     if (Result<void> read = file.continue_noted(path + ".unfinished"); !read) return read.error();
   }
@@ -37,30 +51,48 @@ Result<PassFile> PassFile::open(const std::string& path,
 }
 
 Result<void> PassFile::continue_noted(const std::string& path) {
-  WordsAsNumbers numbers{};
+  NoteAsNumbers numbers{};
   if (Result<void> read = spool_.get(0, numbers); !read) return read;
-  const Words words = std::bit_cast<Words>(numbers);
-  const bool whole = words[0] == mark && words[4] == checksum_of(words);
+  const Note note = std::bit_cast<Note>(numbers);
+  const bool whole = note.mark == mark && note.checksum == checksum_of(note);
   // It may be hours of work.
-  if (whole && words[1] != identity_) {
+  if (whole && note.identity != identity_) {
     return usage_error("'" + path +
                        "' holds an interrupted recording by another command, or of another text or "
                        "model; expected the command that began it, or that file removed");
   }
-  if (whole) {
-    found_ = {static_cast<std::size_t>(words[2]), static_cast<std::size_t>(words[3])};
-    return {};
-  }
-  return spool_.clear();
+  if (!whole) return spool_.clear();
+  found_ = {static_cast<std::size_t>(note.layer), static_cast<std::size_t>(note.tokens)};
+  put_ = {note.before, note.states, note.losses};
+  spool_.count(recorded(), note.recorded);
+  return {};
 }
 
 Result<void> PassFile::note(const PassPlace& place) {
   if (!kept_) return {};
   // In this order, so that a note never tells of numbers that are not on the disk.
   if (Result<void> done = spool_.sync(); !done) return done;
-  Words words{mark, identity_, place.layer, place.tokens, 0};
-  words.back() = checksum_of(words);
-  return spool_.put(0, std::bit_cast<WordsAsNumbers>(words));
+  Note words{mark,         identity_,    place.layer,
+             place.tokens, put_.before,  put_.states,
+             put_.losses,  spool_.sum(), 0};
+  words.checksum = checksum_of(words);
+  return spool_.put(0, std::bit_cast<NoteAsNumbers>(words));
+}
+
+Result<void> PassFile::check(std::uint64_t sum, std::uint64_t put) const {
+  return sum == put ? Result<void>() : spool_.damaged();
+}
+
+Result<void> PassFile::check_states(std::size_t layer) const {
+  std::vector<float> some(std::size_t{1} << 16);
+  const std::uint64_t total = std::uint64_t{sizes_.tokens} * sizes_.width;
+  std::uint64_t sum = 0;
+  for (std::uint64_t at = 0; at < total; at += some.size()) {
+    some.resize(std::min<std::uint64_t>(some.size(), total - at));
+    if (Result<void> got = spool_.get(states_at(layer, 0) + at, some); !got) return got;
+    sum += sum_of_numbers(at, some);
+  }
+  return check(sum, put_.before);
 }
 
 std::uint64_t PassFile::states_at(std::size_t layer, std::size_t first) const {
@@ -71,6 +103,7 @@ std::uint64_t PassFile::states_at(std::size_t layer, std::size_t first) const {
 Result<void> PassFile::put_states(std::size_t layer,
                                   std::size_t first,
                                   std::span<const float> states) {
+  put_.states += sum_of_numbers(std::uint64_t{first} * sizes_.width, states);
   return spool_.put(states_at(layer, first), states);
 }
 
@@ -81,11 +114,13 @@ Result<void> PassFile::get_states(std::size_t layer,
 }
 
 Result<void> PassFile::put_losses(std::size_t first, std::span<const float> losses) {
+  put_.losses += sum_of_numbers(first, losses);
   return spool_.put(states_at(0, 2 * sizes_.tokens) + first, losses);
 }
 
 Result<void> PassFile::get_losses(std::span<float> losses) const {
-  return spool_.get(states_at(0, 2 * sizes_.tokens), losses);
+  if (Result<void> got = spool_.get(states_at(0, 2 * sizes_.tokens), losses); !got) return got;
+  return check(sum_of_numbers(0, losses), put_.losses);
 }
 
 std::uint64_t PassFile::recorded() const {

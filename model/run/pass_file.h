@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/model/run/number_sum.h"
 #include "kvcheck/model/run/spool.h"
 
 namespace kv::model {
@@ -41,6 +42,13 @@ class PassFile {
   // Notes how far the pass is. Everything put before is then kept, even if the machine fails.
   Result<void> note(const PassPlace& place);
 
+  // Ends a layer. Its note follows.
+  void end_layer() { put_ = {put_.states, 0, put_.losses}; }
+
+  // Error if the states of `layer`, the one before this, are not those that were put. Cost: reads
+  // them.
+  [[nodiscard]] Result<void> check_states(std::size_t layer) const;
+
   // What layer `layer` makes of the tokens from `first` on: [tokens, width]. Those of a layer take
   // the place of those of the layer before the last.
   Result<void> put_states(std::size_t layer, std::size_t first, std::span<const float> states);
@@ -50,6 +58,7 @@ class PassFile {
 
   // Losses of the tokens from `first` on.
   Result<void> put_losses(std::size_t first, std::span<const float> losses);
+  // All of them. An error if they are not those that were put.
   [[nodiscard]] Result<void> get_losses(std::span<float> losses) const;
 
   // The spool of what is recorded, whose numbers begin with number recorded().
@@ -66,12 +75,21 @@ class PassFile {
 
   [[nodiscard]] std::uint64_t states_at(std::size_t layer, std::size_t first) const;
   Result<void> continue_noted(const std::string& path);
+  [[nodiscard]] Result<void> check(std::uint64_t sum, std::uint64_t put) const;
+
+  // Sums of what was put since the pass began, in this program and before.
+  struct Sums {
+    std::uint64_t before = 0;  // states of the layer before
+    std::uint64_t states = 0;  // of this layer
+    std::uint64_t losses = 0;
+  };
 
   Spool spool_;
   PassSizes sizes_;
   std::uint64_t identity_;
   bool kept_;
   PassPlace found_;
+  Sums put_;
 };
 
 }  // namespace kv::model

@@ -40,7 +40,8 @@ class Recorder final : public AttentionObserver {
   // The first error.
   [[nodiscard]] const Result<void>& state() const { return state_; }
 
-  // Writes all numbers, in blocks, because a trace may be larger than memory.
+  // Writes all numbers, in blocks, because a trace may be larger than memory. An error if they are
+  // not those that were put into the spool.
   Result<void> copy_to(TraceWriter& writer) const;
 
  private:

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/model/run/number_sum.h"
 
 namespace kv::model {
 
@@ -35,7 +36,9 @@ Result<Spool> Spool::open_named(const std::string& name) {
 Spool::Spool(Spool&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::move(other.path_)),
-      named_(other.named_) {}
+      named_(other.named_),
+      counted_from_(other.counted_from_),
+      sum_(other.sum_) {}
 
 Spool::~Spool() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -51,6 +54,7 @@ Result<void> Spool::put(std::uint64_t at, std::span<const float> values) {
     bytes = bytes.subspan(static_cast<std::size_t>(written));
     offset += written;
   }
+  if (at >= counted_from_) sum_ += sum_of_numbers(at - counted_from_, values);
   return {};
 }
 
@@ -68,6 +72,14 @@ Result<void> Spool::get(std::uint64_t at, std::span<float> values) const {
   }
   std::ranges::fill(bytes, std::byte{0});
   return {};
+}
+
+Error Spool::damaged() const {
+  return malformed("'" + path_ +
+                   "' was changed or damaged: its numbers are not those that were put there; "
+                   "expected " +
+                   (named_ ? "the file that the interrupted recording left, or none"
+                           : "its unfinished numbers to remain as they were"));
 }
 
 Result<void> Spool::sync() {

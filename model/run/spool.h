@@ -31,6 +31,18 @@ class Spool {
   Result<void> put(std::uint64_t at, std::span<const float> values);
   [[nodiscard]] Result<void> get(std::uint64_t at, std::span<float> values) const;
 
+  // Counts what is put from number `from` on, beside `sum`, which was put before (number_sum.h).
+  void count(std::uint64_t from, std::uint64_t sum) {
+    counted_from_ = from;
+    sum_ = sum;
+  }
+
+  // Of what was counted, with places from the first counted number on.
+  [[nodiscard]] std::uint64_t sum() const { return sum_; }
+
+  // The error that what was got is not what was put.
+  [[nodiscard]] Error damaged() const;
+
   // Returns when what was put is on the disk.
   Result<void> sync();
 
@@ -46,6 +58,8 @@ class Spool {
   int descriptor_;
   std::string path_;
   bool named_ = false;
+  std::uint64_t counted_from_ = 0;
+  std::uint64_t sum_ = 0;
 };
 
 }  // namespace kv::model

@@ -182,6 +182,44 @@ TEST_F(SampledRecord, ADamagedNoteBeginsAnew) {
   EXPECT_EQ(test::bytes_of_file(path_), whole);
 }
 
+// Cut in a layer and among the losses; then a bit is flipped, or the end is lost.
+TEST_F(SampledRecord, ADamagedFileNeverBecomesAnotherTrace) {
+  RecordOptions options = of_16();
+  options.identity = "a run";
+  ASSERT_TRUE(try_record(options));
+  const std::string whole = test::bytes_of_file(path_);
+  for (const int cut : {20, 33}) {
+    std::filesystem::remove(path_);
+    int calls = 0;
+    ASSERT_FALSE(try_record(options, [&](double) { return ++calls < cut; }));
+    const std::string good = test::bytes_of_file(unfinished());
+    std::size_t found = 0;
+    const auto damage = [&](const std::string& bytes) {
+      std::filesystem::remove(path_);
+      std::ofstream(unfinished(), std::ios::binary) << bytes;
+      const auto done = try_record(options);
+      if (done) {
+        EXPECT_EQ(test::bytes_of_file(path_), whole);
+        return;
+      }
+      ++found;
+      EXPECT_THAT(done.error().message, HasSubstr(".unfinished' was changed or damaged"));
+      EXPECT_FALSE(std::filesystem::exists(path_));
+      std::filesystem::remove(unfinished());
+    };
+    constexpr std::size_t note = 72;
+    for (std::size_t i = 0; i < 60; ++i) {
+      std::string bytes = good;
+      const std::size_t at = note + i * (good.size() - note) / 60;
+      bytes[at] = static_cast<char>(bytes[at] ^ 64);
+      damage(bytes);
+    }
+    for (const std::size_t part : {1U, 2U, 3U}) damage(good.substr(0, good.size() * part / 4));
+    // Numbers that are made anew, and places that hold none, may change.
+    EXPECT_GE(found, 20U) << cut;
+  }
+}
+
 TEST_F(SampledRecord, RefusesWhatItCannotContinueOrSelect) {
   RecordOptions options = of_16();
   options.identity = "a run";
