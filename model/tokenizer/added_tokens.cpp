@@ -51,12 +51,13 @@ std::vector<TextPart> AddedTokens::cut(std::string_view text) const {
     }
     std::size_t begin = at;
     std::size_t end = at + added->text.size();
-    // White space that the token before took in is gone.
-    if (added->takes_left) begin -= blanks_at_end(text.substr(done, at - done));
+    at = end;
+    // White space that the token before took in is gone. A token inside of it is one all the same.
+    if (added->takes_left && begin > done) begin -= blanks_at_end(text.substr(done, begin - done));
     if (added->takes_right) end += blanks_at_start(text.substr(end));
     if (begin > done) parts.push_back({text.substr(done, begin - done), nullptr});
     parts.push_back({text.substr(begin, end - begin), added});
-    at = done = end;
+    done = end;
   }
   if (done < text.size()) parts.push_back({text.substr(done), nullptr});
   return parts;

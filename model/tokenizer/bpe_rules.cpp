@@ -102,7 +102,7 @@ Result<void> check_model(const json::value& model) {
     if (!text.empty()) return unsupported("model with " + std::string(name), text, "none");
   }
   const json::value* dropout = find(&model, "dropout");
-  if (dropout == nullptr) return {};
+  if (dropout == nullptr || *dropout == 0 || *dropout == 0.0) return {};
   return unsupported("model with dropout", json::serialize(*dropout), "none");
 }
 
@@ -130,6 +130,10 @@ Result<BpeRules> parse_tokenizer_json(std::string_view text) {
               "post_processor", "decoder", "model"});
   if (!known) return known.error();
   if (auto checked = tokenizer_json::check_types(*root); !checked) return checked.error();
+  const json::value* around = find(root, "post_processor");
+  if (around != nullptr && !around->is_object()) {
+    return unsupported("post-processor", json::serialize(*around), "an object");
+  }
   const std::string_view version = text_of(find(root, "version"));
   if (!version.empty() && version != "1.0") return unsupported("version", version, "1.0");
   const std::string_view type = text_of(find(model, "type"));
@@ -149,7 +153,7 @@ Result<BpeRules> parse_tokenizer_json(std::string_view text) {
   if (auto read = read_merges(find(model, "merges"), rules); !read) return read.error();
   if (auto read = read_unknown(model, rules); !read) return read.error();
   if (auto read = read_decoder(find(root, "decoder"), rules); !read) return read.error();
-  auto added = tokenizer_json::read_added(find(root, "added_tokens"));
+  auto added = tokenizer_json::added_tokens_of(find(root, "added_tokens"), rules.vocabulary);
   if (!added) return added.error();
   rules.added = *std::move(added);
   return rules;

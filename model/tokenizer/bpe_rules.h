@@ -19,6 +19,7 @@ namespace kv::model {
 struct BpeRules {
   std::unordered_map<std::string, TokenId> vocabulary;      // byte-level: in printable characters
   std::vector<std::pair<std::string, std::string>> merges;  // by rank
+  bool first_merge_counts = false;  // of merges of the same two parts; else the last one does
   std::vector<AddedToken> added;
   Normalizer normalizer;
   PreTokenizer words;

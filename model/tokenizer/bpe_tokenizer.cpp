@@ -104,12 +104,11 @@ class BpeTokenizer final : public Tokenizer {
     const bool bytes = rules_.words.byte_level();
     if (auto filled = bytes ? fill_bytes() : fill_characters(); !filled) return filled;
     plain_ = pieces_.size();
-    for (const auto& [left, right] : rules_.merges) {
-      const TokenId joined = rules_.vocabulary.at(left + right);
-      const auto order = static_cast<double>(joins_.size());
-      // Of merges of the same pair the first one counts, as it has the lowest rank.
-      joins_.try_emplace(pair_key(rules_.vocabulary.at(left), rules_.vocabulary.at(right)),
-                         Joined{joined, order});
+    for (std::size_t rank = 0; rank < rules_.merges.size(); ++rank) {
+      const auto& [left, right] = rules_.merges[rank];
+      const auto pair = pair_key(rules_.vocabulary.at(left), rules_.vocabulary.at(right));
+      if (rules_.first_merge_counts && joins_.contains(pair)) continue;
+      joins_[pair] = {rules_.vocabulary.at(left + right), static_cast<double>(rank)};
     }
     return fill_added();
   }

@@ -152,6 +152,7 @@ Result<void> read_bytes(MetadataReader& reader, BpeRules& rules) {
   }
   if (!merges) return malformed("has no 'tokenizer.ggml.merges'; expected a list of texts");
   if (auto set = set_splitting(*splitting, rules); !set) return set;
+  rules.first_merge_counts = true;  // as llama.cpp has it
   for (const std::string_view merge : *merges) {
     if (auto added = add_merge_line(merge, rules); !added) return added;
   }

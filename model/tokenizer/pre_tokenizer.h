@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/model/tokenizer/unicode_regex.h"
+#include "kvcheck/model/tokenizer/regex/unicode_regex.h"
 
 namespace kv::model {
 

@@ -15,6 +15,33 @@ bool is_token(const json::value* value) {
          value->get_int64() < std::numeric_limits<TokenId>::max();
 }
 
+// The numbers that Hugging Face's tokenizers give to added tokens, whatever the file says: that of
+// the vocabulary, or the next one after it and after all added before.
+class AddedNumbers {
+ public:
+  explicit AddedNumbers(const std::unordered_map<std::string, TokenId>& vocabulary)
+      : vocabulary_(vocabulary), next_(static_cast<std::int64_t>(vocabulary.size())) {}
+
+  Result<void> check(const std::string& text, std::int64_t number) {
+    const auto known = vocabulary_.find(text);
+    const bool in_vocabulary = known != vocabulary_.end();
+    const auto [at, fresh] =
+        given_.try_emplace(text, in_vocabulary ? std::int64_t{known->second} : next_);
+    if (at->second >= next_) next_ = at->second + 1;
+    if (at->second == number) return {};
+    return malformed("gives the added token " + shown(text) + " the number " +
+                     std::to_string(number) + "; expected " + std::to_string(at->second) +
+                     (in_vocabulary
+                          ? ", as the vocabulary does"
+                          : ", the next after the vocabulary and the added tokens before"));
+  }
+
+ private:
+  const std::unordered_map<std::string, TokenId>& vocabulary_;
+  std::int64_t next_;
+  std::unordered_map<std::string, std::int64_t> given_;
+};
+
 }  // namespace
 
 const json::value* find(const json::value* from, std::string_view name) {
@@ -117,8 +144,10 @@ Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const json::val
   return vocabulary;
 }
 
-Result<std::vector<AddedToken>> read_added(const json::value* from) {
+Result<std::vector<AddedToken>> added_tokens_of(
+    const json::value* from, const std::unordered_map<std::string, TokenId>& vocabulary) {
   std::vector<AddedToken> added;
+  AddedNumbers numbers(vocabulary);
   if (from == nullptr) return added;
   if (!from->is_array()) return malformed("has 'added_tokens' that are no list");
   for (const json::value& entry : from->get_array()) {
@@ -133,6 +162,9 @@ Result<std::vector<AddedToken>> read_added(const json::value* from) {
     // It would depend on the neighbours; no supported model needs it.
     if (flag_of(find(&entry, "single_word"), false)) {
       return unsupported("added token with", "single_word", "none");
+    }
+    if (auto right = numbers.check(std::string(text), find(&entry, "id")->get_int64()); !right) {
+      return right.error();
     }
     const bool special = flag_of(find(&entry, "special"), false);
     added.push_back({.text = std::string(text),

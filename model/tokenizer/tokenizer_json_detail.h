@@ -37,8 +37,10 @@ Result<void> check_types(const boost::json::value& tokenizer);
 // An object of texts and token numbers. It is an error if two texts have the same number.
 Result<std::unordered_map<std::string, TokenId>> read_vocabulary(const boost::json::value* from);
 
-// The list of added tokens; empty where there is none.
-Result<std::vector<AddedToken>> read_added(const boost::json::value* from);
+// The list of added tokens; empty where there is none. A number is an error that Hugging Face's
+// tokenizers would not give to the token.
+Result<std::vector<AddedToken>> added_tokens_of(
+    const boost::json::value* from, const std::unordered_map<std::string, TokenId>& vocabulary);
 
 // Puts a token's text into its place in a list that grows as needed. `named` is how many tokens the
 // file names: numbers may leave gaps, but none may be far beyond that count, so that one wrong

@@ -114,7 +114,7 @@ Result<std::unique_ptr<Tokenizer>> parse_word_tokenizer(std::string_view json) {
   const auto* const model = file::find(root, "model");
   auto vocabulary = file::read_vocabulary(file::find(model, "vocab"));
   if (!vocabulary) return vocabulary.error();
-  const auto added = file::read_added(file::find(root, "added_tokens"));
+  const auto added = file::added_tokens_of(file::find(root, "added_tokens"), *vocabulary);
   if (!added) return added.error();
   return WordTokenizer::make(*std::move(vocabulary), *added,
                              std::string(file::text_of(file::find(model, "unk_token"))));

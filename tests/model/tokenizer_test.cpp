@@ -150,7 +150,7 @@ Opened open_json(const std::string& json) {
 }
 
 std::string json_error(std::string_view from, std::string_view to) {
-  std::string json = test::small_tokenizer_json(R"("added_tokens":[{"content":"<s>","id":300}],)");
+  std::string json = test::small_tokenizer_json(R"("added_tokens":[{"content":"<s>","id":258}],)");
   const std::size_t at = json.find(from);
   if (at == std::string::npos) return "no such text";
   return error_of(open_json(json.replace(at, from.size(), to)));
@@ -188,9 +188,41 @@ TEST(Tokenizer, APatternThatBacktracksForEverIsAnError) {
 
 TEST(Tokenizer, ATokenNumberAloneAllocatesNothing) {
   // The file names 262 tokens.
-  EXPECT_EQ(json_error("300", "65000"), "opened");
-  EXPECT_THAT(json_error("300", "16777215"),
+  EXPECT_EQ(json_error("257", "65000"), "opened");
+  EXPECT_THAT(json_error("257", "16777215"),
               HasSubstr("has a token number 16777215; expected less than 66"));
+}
+
+// Hugging Face's tokenizers give added tokens numbers of their own, whatever the file says.
+TEST(Tokenizer, RefusesNumbersThatAddedTokensWouldNotGet) {
+  EXPECT_THAT(json_error("258", "300"),
+              HasSubstr("gives the added token '<s>' the number 300; expected 258, the next after "
+                        "the vocabulary and the added tokens before"));
+  EXPECT_THAT(json_error("<s>", "abc"), HasSubstr("gives the added token 'abc' the number 258; "
+                                                  "expected 257, as the vocabulary does"));
+  const std::string more = R"("id":258},{"content":"<t>","id":)";
+  EXPECT_EQ(json_error("\"id\":258}", more + "259}"), "opened");
+  EXPECT_THAT(json_error("\"id\":258}", more + "258}"),
+              HasSubstr("'<t>' the number 258; expected 259"));
+}
+
+// As in Hugging Face's tokenizers: "b c" comes before the second "a b".
+TEST(Tokenizer, OfEqualMergesTheLastOneCounts) {
+  std::string json = test::small_tokenizer_json();
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    ASSERT_NE(json.find(from), std::string::npos);
+    json.replace(json.find(from), from.size(), to);
+  };
+  replace("\"abc\":257", "\"bc\":257");
+  replace(R"(["a b",["ab","c"]])", R"(["a b","b c","a b"])");
+  EXPECT_THAT(open_json(json).value()->encode("abc").value(), ElementsAre(64, 257));
+  replace(R"(["a b","b c","a b"])", R"(["a b","b c"])");
+  EXPECT_THAT(open_json(json).value()->encode("abc").value(), ElementsAre(256, 66));
+}
+
+TEST(Tokenizer, TakesNoDropoutForNone) {
+  EXPECT_EQ(json_error("\"BPE\"", "\"BPE\",\"dropout\":0.0"), "opened");
+  EXPECT_THAT(json_error("\"BPE\"", "\"BPE\",\"dropout\":0.5"), HasSubstr("dropout"));
 }
 
 TEST(Tokenizer, RefusesABrokenTokenizerJson) {
@@ -204,7 +236,7 @@ TEST(Tokenizer, RefusesABrokenTokenizerJson) {
   EXPECT_THAT(json_error("\"a\":", "\"aa\":"), HasSubstr("'a', which is not in the vocabulary"));
   EXPECT_THAT(json_error("\"z\":", "\"zz\":"), HasSubstr("has no token for byte 122"));
   EXPECT_THAT(json_error("257", "-1"), HasSubstr("the number -1; expected a token's number"));
-  EXPECT_THAT(json_error("300", "2000000000"), HasSubstr("has a token number 2000000000"));
+  EXPECT_THAT(json_error("257", "2000000000"), HasSubstr("has a token number 2000000000"));
   EXPECT_THAT(json_error("\"ByteLevel\"", "\"BertLevel\""), HasSubstr("'BertLevel'; expected"));
   EXPECT_THAT(json_error("null", "{\"type\":\"NFKC\"}"), HasSubstr("normalizer 'NFKC'"));
   EXPECT_THAT(json_error("\"id\"", "\"number\""), HasSubstr("expected its 'content' and 'id'"));

@@ -1,4 +1,4 @@
-#include "kvcheck/model/tokenizer/unicode_regex.h"
+#include "kvcheck/model/tokenizer/regex/unicode_regex.h"
 
 #include <unicode/uregex.h>
 #include <unicode/utext.h>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "kvcheck/base/text/describe.h"
+#include "kvcheck/model/tokenizer/regex/regex_dialect.h"
 
 namespace kv::model {
 namespace {
@@ -52,13 +53,15 @@ void UnicodeRegex::Close::operator()(URegularExpression* regex) const {
 }
 
 Result<UnicodeRegex> UnicodeRegex::compile(const std::string& pattern) {
+  const Result<std::string> translated = icu_pattern(pattern);
+  if (!translated) return translated.error();
   UErrorCode status = U_ZERO_ERROR;
   UParseError where{};
-  const Text text = open_text(pattern);
+  const Text text = open_text(*translated);
   if (text == nullptr) return out_of_memory();
   UnicodeRegex made;
   made.regex_ = std::shared_ptr<URegularExpression>(
-      uregex_openUText(text.get(), 0, &where, &status), Close());
+      uregex_openUText(text.get(), UREGEX_MULTILINE | UREGEX_UNIX_LINES, &where, &status), Close());
   if (U_SUCCESS(status) != 0) return made;
   if (status == U_MEMORY_ALLOCATION_ERROR) return out_of_memory();
   return malformed("has a pattern " + shown(pattern) + " that is wrong at character " +

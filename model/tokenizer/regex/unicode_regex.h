@@ -15,7 +15,8 @@ namespace kv::model {
 
 class UnicodeRegex {
  public:
-  // The error begins with a verb, and names the character at which the pattern is wrong.
+  // The pattern is one of Oniguruma's (regex_dialect.h). The error begins with a verb, and names
+  // the character at which the pattern is wrong.
   static Result<UnicodeRegex> compile(const std::string& pattern);
 
   // Calls found(begin, end) for each match in order, as offsets of bytes. Errors: a match that
