@@ -199,6 +199,9 @@ class Writing {
  public:
   Writing(const GeneratePlan& plan, Streams& streams) : plan_(plan), streams_(streams) {
     write(plan.prompt_text);
+    // Numbers would run together.
+    const bool apart = plan.prompt_text.find_last_of(" \t\r\n") + 1 == plan.prompt_text.size();
+    if (plan.opened.numbers && !apart) write(" ");
   }
 
   void add(model::TokenId previous, model::TokenId token) {

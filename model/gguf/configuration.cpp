@@ -39,27 +39,28 @@ void read_gemma_scale(Source& source, std::uint64_t layers_of_largest) {
   source.set("query_pre_attn_scalar", scalar, "attention.key_length");
 }
 
-void read_cap(Source& source, std::string_view name, std::string_view to) {
-  const auto cap = source.reader.number(source.key(name));
-  if (cap && *cap > 0) {
-    source.set(to, *cap, name);
+// The soft cap that is said, or that llama.cpp assumes if none is; 0 is none.
+void read_cap(Source& source, std::string_view name, double otherwise) {
+  const double cap = source.reader.number(source.key(name)).value_or(otherwise);
+  if (cap > 0) {
+    source.set(name, cap, name);
   } else {
-    source.made.entries[to] = nullptr;
+    source.made.entries[name] = nullptr;
   }
 }
 
 void read_gemma2(Source& source) {
   read_gemma_scale(source, 46);
-  read_cap(source, "attn_logit_softcapping", "attn_logit_softcapping");
-  read_cap(source, "final_logit_softcapping", "final_logit_softcapping");
+  read_cap(source, "attn_logit_softcapping", 50);
+  read_cap(source, "final_logit_softcapping", 30);
   const auto window = source.reader.count(source.key("attention.sliding_window"));
   source.set("sliding_window", window.value_or(4096), "attention.sliding_window");
 }
 
 void read_gemma3(Source& source) {
   read_gemma_scale(source, 62);
-  read_cap(source, "attn_logit_softcapping", "attn_logit_softcapping");
-  read_cap(source, "final_logit_softcapping", "final_logit_softcapping");
+  read_cap(source, "attn_logit_softcapping", 0);
+  read_cap(source, "final_logit_softcapping", 0);
   MetadataReader& reader = source.reader;
   source.set("sliding_window", reader.needed_count(source.key("attention.sliding_window")),
              "attention.sliding_window");

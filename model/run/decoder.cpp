@@ -137,7 +137,8 @@ Result<void> Decoder::check(std::span<const TokenId> tokens) const {
   const ModelConfig& config = model_->config;
   for (const TokenId token : tokens) {
     if (token < 0 || static_cast<std::size_t>(token) >= config.vocabulary) {
-      return malformed("token " + std::to_string(token) + " is out of range; expected 0 to " +
+      return malformed("the text has token " + std::to_string(token) +
+                       ", and the model's vocabulary is smaller; expected 0 to " +
                        std::to_string(config.vocabulary - 1));
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kvcheck/base/text/text.h"
 
@@ -19,30 +20,32 @@ Error contradiction(std::string_view name, std::size_t value, const std::string&
 
 }  // namespace
 
-Result<void> check_config(const ModelConfig& config) {
+Result<void> check_config(const ModelConfig& config, const ConfigWords& words) {
   // Far above any model, and low enough that no product of two sizes overflows.
   constexpr std::size_t most = std::size_t{1} << 24;
-  const std::array<Size, 8> sizes = {{{"layers", config.layers},
-                                      {"width", config.width},
-                                      {"heads", config.heads},
-                                      {"kv_heads", config.kv_heads},
+  const std::array<Size, 8> sizes = {{{words.layers, config.layers},
+                                      {words.width, config.width},
+                                      {words.heads, config.heads},
+                                      {words.kv_heads, config.kv_heads},
                                       {"head_dim", config.head_dim},
-                                      {"inner", config.inner},
-                                      {"vocabulary", config.vocabulary},
-                                      {"context", config.context}}};
+                                      {words.inner, config.inner},
+                                      {words.vocabulary, config.vocabulary},
+                                      {words.context, config.context}}};
   for (const Size& size : sizes) {
     if (size.value == 0 || size.value > most) {
       return contradiction(size.name, size.value, "1 to " + std::to_string(most));
     }
   }
   if (config.heads % config.kv_heads != 0) {
-    return contradiction("kv_heads", config.kv_heads,
+    return contradiction(words.kv_heads, config.kv_heads,
                          "a divisor of the " + std::to_string(config.heads) + " heads");
   }
   // As an f32, to which a double far from 1 rounds to 0 or infinity: all norms would give nonsense.
   if (!(config.epsilon > 0 && config.epsilon <= 1)) {
-    return malformed("the epsilon of the norms is " + shortest(double{config.epsilon}) +
-                     "; expected a number above 0, at most 1");
+    return malformed(
+        words.epsilon + " is " +
+        (std::isfinite(config.epsilon) ? shortest(double{config.epsilon}) : "infinite") +
+        "; expected a number above 0, at most 1");
   }
   if (config.rope.layout != RopeLayout::none &&
       (config.rope.dims == 0 || config.rope.dims % 2 != 0 || config.rope.dims > config.head_dim)) {

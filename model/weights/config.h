@@ -141,8 +141,20 @@ struct ModelConfig {
   [[nodiscard]] bool has_several_rotations() const;
 };
 
+// What errors call the numbers of a configuration.
+struct ConfigWords {
+  std::string layers = "layers";
+  std::string width = "width";
+  std::string heads = "heads";
+  std::string kv_heads = "kv_heads";
+  std::string inner = "inner";
+  std::string vocabulary = "vocabulary";
+  std::string context = "context";
+  std::string epsilon = "the epsilon of the norms";
+};
+
 // What every maker of a configuration ends with. Errors name the value that contradicts another.
-Result<void> check_config(const ModelConfig& config);
+Result<void> check_config(const ModelConfig& config, const ConfigWords& words = {});
 
 // The rotation of the layers of that kind; of none, the layout is none.
 Rope rope_of(const ModelConfig& config, LayerRotation rotation);

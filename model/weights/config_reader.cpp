@@ -23,8 +23,12 @@ double positive(const json::value& value) {
 
 std::string found_as(const json::value& value) {
   if (value.is_string()) return "the text " + shown(std::string(value.get_string()));
-  // Boost writes 128 as 1.28E2.
-  if (value.is_double()) return shown(shortest(value.get_double()));
+  // Boost writes 128.0 as 1.28E2, and a count must not look like one that is right.
+  if (value.is_double()) {
+    const std::string number = shortest(value.get_double());
+    const bool whole = number.find_first_not_of("-0123456789") == std::string::npos;
+    return shown(number + (whole ? ".0" : ""));
+  }
   return shown(json::serialize(value));
 }
 
@@ -121,6 +125,7 @@ std::vector<std::int32_t> ConfigReader::tokens(std::string_view name) {
   if (value == nullptr) return {};
   std::vector<std::int32_t> numbers;
   const auto add = [&](const json::value& one) {
+    if (one == -1) return;  // older configurations' word for none
     if (one.is_int64() && one.get_int64() >= 0 &&
         one.get_int64() <= std::numeric_limits<std::int32_t>::max()) {
       numbers.push_back(static_cast<std::int32_t>(one.get_int64()));

@@ -70,6 +70,8 @@ constexpr auto harmless = std::to_array<std::string_view>({"_name_or_path",
                                                            "id2label",
                                                            "label2id",
                                                            "num_labels",
+                                                           "_num_labels",
+                                                           "output_past",
                                                            "problem_type",
                                                            "finetuning_task",
                                                            "tokenizer_class",
@@ -107,13 +109,16 @@ constexpr auto harmless = std::to_array<std::string_view>({"_name_or_path",
                                                            "unsloth_version"});
 
 constexpr auto llama_harmless =
-    std::to_array<std::string_view>({"pretraining_tp", "is_llama_config"});
+    std::to_array<std::string_view>({"pretraining_tp", "is_llama_config", "max_sequence_length"});
+// Its windows are in the layers that do not rotate, whatever the entry says.
+constexpr auto smollm3_harmless =
+    std::to_array<std::string_view>({"pretraining_tp", "max_window_layers"});
 // The first context matters to longrope only, which reads it.
 constexpr auto phi3_harmless =
     std::to_array<std::string_view>({"original_max_position_embeddings"});
 constexpr auto gpt2_harmless = std::to_array<std::string_view>(
-    {"reorder_and_upcast_attn", "summary_activation", "summary_first_dropout",
-     "summary_proj_to_labels", "summary_type", "summary_use_proj"});
+    {"n_special", "predict_special_tokens", "reorder_and_upcast_attn", "summary_activation",
+     "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj"});
 
 constexpr std::string_view rms_eps = "rms_norm_eps";
 constexpr std::string_view gelu_tanh = "gelu_pytorch_tanh";
@@ -130,7 +135,7 @@ constexpr std::array<Family, 15> table = {{
     {"qwen3", llama, usual, qwen3_norms, rms_eps, 1e-6, "hidden_act", "silu", true, false, 128, 1e4,
      read_qwen3},
     {"smollm3", llama, usual, pre_rms, rms_eps, 1e-6, "hidden_act", "silu", true, true, 0, 2e6,
-     read_smollm3, llama_harmless},
+     read_smollm3, smollm3_harmless},
     {"gemma", llama, usual, gemma_norms, rms_eps, 1e-6, "hidden_activation", gelu_tanh, true, true,
      256, 1e4, read_gemma},
     {"gemma2", llama, usual, gemma2_norms, rms_eps, 1e-6, "hidden_activation", gelu_tanh, true,

@@ -44,9 +44,11 @@ bool all_slide(std::size_t /*layer*/) {
 // Qwen: windows in the layers from 'max_window_layers' on, if they are in use.
 void read_qwen_windows(ConfigReader& reader, ModelConfig& config) {
   const bool on = reader.flag("use_sliding_window", false);
-  const std::size_t window = reader.count("sliding_window", 4096);
+  // Null is no window; a missing entry has the family's default.
+  const std::size_t window =
+      reader.count("sliding_window", reader.given("sliding_window") ? 0 : 4096);
   const std::size_t first = reader.count("max_window_layers", 28);
-  if (!on) return read_windows(reader, config, 0, none_slides);
+  if (!on || window == 0) return read_windows(reader, config, 0, none_slides);
   read_windows(reader, config, window, [&](std::size_t layer) { return layer >= first; });
 }
 

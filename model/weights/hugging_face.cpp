@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/describe.h"
@@ -82,11 +83,28 @@ Result<void> Binder::embedding(const std::string& name, const std::string& head_
   return table(only_head ? head_name : name, model.config.vocabulary, model.embedding);
 }
 
+namespace {
+
+bool same_numbers(const Matrix& a, const Matrix& b) {
+  if (a.number != b.number) return false;
+  for (std::size_t row = 0; row < a.rows; ++row) {
+    if (std::memcmp(a.row(row), b.row(row), a.bytes_per_row()) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Result<void> Binder::head(const std::string& name) {
   if (!model.config.tied) return table(name, model.config.vocabulary, model.head);
   // Some exports store the tied matrix twice; asking for it keeps it out of the unknown ones.
   if (files.has(name)) {
-    if (auto same = table(name, model.config.vocabulary, model.head); !same) return same;
+    if (auto read = table(name, model.config.vocabulary, model.head); !read) return read;
+    if (!same_numbers(model.head, model.embedding)) {
+      return malformed(shown(files.folder()) + " has 'tie_word_embeddings' = true, and '" + name +
+                       "' differs from the embedding; expected the same numbers, or "
+                       "'tie_word_embeddings' = false");
+    }
   }
   model.head = model.embedding;
   return {};

@@ -101,6 +101,21 @@ Result<void> check_frequencies(const ModelConfig& config) {
   return {};
 }
 
+ConfigWords words_of(const Family& family) {
+  ConfigWords words;
+  const auto entry = [](std::string_view name) { return "'" + std::string(name) + "'"; };
+  const SizeNames& names = family.sizes;
+  words.layers = entry(names.layers);
+  words.width = entry(names.width);
+  words.heads = entry(names.heads);
+  if (!names.kv_heads.empty()) words.kv_heads = entry(names.kv_heads);
+  words.inner = entry(names.inner);
+  words.vocabulary = entry("vocab_size");
+  words.context = entry(names.context);
+  words.epsilon = entry(family.epsilon);
+  return words;
+}
+
 void read_family(ConfigReader& reader, const Family& family, ModelConfig& config) {
   config.architecture = family.architecture;
   config.learned = family.theta == 0;
@@ -210,7 +225,7 @@ Result<ModelConfig> config_of(const json::object& entries) {
   config.note = reader.word("kvcheck_note", "");
   read_family(reader, *family, config);
   if (!reader.problem().empty()) return malformed(reader.problem());
-  if (Result<void> checked = check_config(config); !checked) {
+  if (Result<void> checked = check_config(config, words_of(*family)); !checked) {
     return malformed("contradicts itself: " + checked.error().message);
   }
   if (Result<void> checked = check_frequencies(config); !checked) return checked.error();

@@ -36,6 +36,8 @@ class TensorFiles {
   Result<Matrix> matrix(const std::string& name, std::size_t rows, std::size_t columns);
   Result<std::vector<float>> vector(const std::string& name, std::size_t size);
 
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+
   // The names that were never asked for, in order.
   [[nodiscard]] std::vector<std::string> unknown() const;
 

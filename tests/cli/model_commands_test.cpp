@@ -175,6 +175,14 @@ TEST_F(ModelCommands, GenerateIsTheSameForTheSameSeed) {
   EXPECT_NE(written("2").out, one.out);
 }
 
+TEST_F(ModelCommands, GenerateKeepsNumbersApart) {
+  const Ran ran = run({"generate", "--model", model_, "--ids", "--no-begin", "--prompt", "1 2 3",
+                       "--tokens", "4"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(ran.out.starts_with("1 2 3 ")) << ran.out;
+  EXPECT_EQ(std::ranges::count(ran.out, ' '), 7) << ran.out;
+}
+
 TEST_F(ModelCommands, GenerateTellsOfAConstantCache) {
   const Ran ran = run({"generate", "--model", model_, "--tokens", "30", "--policy",
                        "streaming:sinks=1,recent=7", "--trace-cache", "--temperature", "0"});

@@ -50,7 +50,7 @@ TEST(Config, RefuseSizesThatDoNotAgree) {
                            R"("rope_parameters":{"partial_rotary_factor":1e300})"),
               HasSubstr("rotates 1e+300 of each head; expected a share of at most 1"));
   for (const char* epsilon : {"1e105", "1e-60", "2"}) {
-    EXPECT_THAT(config_error("1e-05", epsilon), HasSubstr("the epsilon of the norms is"))
+    EXPECT_THAT(config_error("1e-05", epsilon), HasSubstr("contradicts itself: 'rms_norm_eps' is "))
         << epsilon;
   }
 }

@@ -208,7 +208,8 @@ TEST_F(Record, RefusesWhatTheModelOrTheDiskDoesNotHave) {
   ASSERT_EQ(info.rules.size(), 2U);
   EXPECT_EQ(info.rules[1].frequencies, rope_frequencies(model_.config));
   tokens_[3] = 258;
-  EXPECT_THAT(error({.kind = TraceKind::attention}, path + "x"), HasSubstr("token 258 is out"));
+  EXPECT_THAT(error({.kind = TraceKind::attention}, path + "x"),
+              HasSubstr("the text has token 258"));
   EXPECT_FALSE(std::filesystem::exists(path + "x"));
 }
 
