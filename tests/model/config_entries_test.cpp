@@ -46,6 +46,23 @@ TEST(ConfigEntries, WhatOnlyTrainingUsesChangesNothing) {
   }
 }
 
+// As configurations that were published have them.
+TEST(ConfigEntries, WhatNoProgramReadsChangesNothing) {
+  const auto read = [](test::SmallModel model, const std::string& entries) {
+    return message_of(model.set("{", "{" + entries).config);
+  };
+  EXPECT_EQ(read(test::small_gpt2(), R"("n_special":0,"predict_special_tokens":true,)"), "read");
+  EXPECT_EQ(read(test::small_gpt2(), R"("_num_labels":1,"output_past":true,)"), "read");
+  EXPECT_EQ(read(test::small_llama(), R"("max_sequence_length":2048,)"), "read");
+  EXPECT_EQ(read(test::small_family("smollm3"), R"("max_window_layers":28,)"), "read");
+  EXPECT_THAT(read(test::small_family("mistral"), R"("max_window_layers":28,)"),
+              HasSubstr("an entry 'max_window_layers'"));
+  test::SmallModel without_begin = test::small_llama();
+  without_begin.set(R"("bos_token_id":1)", R"("bos_token_id":-1)");
+  EXPECT_EQ(message_of(without_begin.config), "read");
+  EXPECT_FALSE(parse_config(without_begin.config)->begin_token);
+}
+
 // An entry with a value that would change the numbers in a way that is not implemented.
 TEST(ConfigEntries, VariantsAreRefusedByName) {
   const auto refused = [](const std::string& family, const std::string& entry) {
@@ -217,6 +234,10 @@ TEST(ConfigEntries, AMissingWindowOrCapIsNotANullOne) {
   };
   EXPECT_EQ(of("mistral", R"(,"sliding_window":7)", "").layer(0).window, 4096U);
   EXPECT_EQ(of("mistral", R"("sliding_window":7)", R"("sliding_window":null)").layer(0).window, 0U);
+  const std::string qwen = R"("sliding_window":6)";
+  EXPECT_EQ(of("qwen2", qwen, R"("sliding_window":null)").layer(3).window, 0U);
+  EXPECT_EQ(of("qwen2", qwen + ",", "").layer(3).window, 4096U);
+  EXPECT_EQ(of("qwen2", qwen, qwen).layer(3).window, 6U);
   EXPECT_EQ(of("gemma2", R"("attn_logit_softcapping":2.0,)", "").attention_cap, 50);
   EXPECT_EQ(of("gemma2", R"("attn_logit_softcapping":2.0)", R"("attn_logit_softcapping":null)")
                 .attention_cap,

@@ -119,6 +119,13 @@ TEST_F(GgufModels, SentencesNameKeysOfTheFile) {
               HasSubstr("has 'llama.rope.scaling.factor' = '1e+09'; expected a number from"));
 }
 
+// Whose files say no soft caps if they were made before llama.cpp had any.
+TEST_F(GgufModels, Gemma2HasCapsThatNoEntrySays) {
+  test::SmallModel small = test::family_for_gguf("gemma2");
+  small.set(R"(,"attn_logit_softcapping":2.0,"final_logit_softcapping":3.0)", "");
+  EXPECT_TRUE(agrees(small, "F32"));
+}
+
 TEST_F(GgufModels, LongRopeAgreesWithNumPy) {
   const std::string scaling = R"(,"original_max_position_embeddings":16,"rope_scaling":{)"
                               R"("type":"su","short_factor":[1.0,1.1,1.5],)"
