@@ -176,8 +176,8 @@ TEST_F(ModelCommands, GenerateIsTheSameForTheSameSeed) {
 }
 
 TEST_F(ModelCommands, GenerateKeepsNumbersApart) {
-  const Ran ran = run({"generate", "--model", model_, "--ids", "--no-begin", "--prompt", "1 2 3",
-                       "--tokens", "4"});
+  const Ran ran = run(
+      {"generate", "--model", model_, "--ids", "--no-begin", "--prompt", "1 2 3", "--tokens", "4"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_TRUE(ran.out.starts_with("1 2 3 ")) << ran.out;
   EXPECT_EQ(std::ranges::count(ran.out, ' '), 7) << ran.out;

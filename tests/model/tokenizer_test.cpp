@@ -206,6 +206,18 @@ TEST(Tokenizer, RefusesNumbersThatAddedTokensWouldNotGet) {
               HasSubstr("'<t>' the number 258; expected 259"));
 }
 
+// As in Hugging Face's tokenizers, which find tokens before these take in the white space.
+TEST(Tokenizer, AddedTokensInWhiteSpaceThatAnotherTakesInAreTokens) {
+  const auto tokenizer =
+      open_json(test::small_tokenizer_json(
+                    R"("added_tokens":[{"content":"<s>","id":258,"rstrip":true},)"
+                    R"({"content":"\n","id":259,"rstrip":true},{"content":"  ","id":260}],)"))
+          .value();
+  EXPECT_THAT(tokenizer->encode("a\n\n\nb").value(), ElementsAre(64, 259, 259, 259, 65));
+  EXPECT_THAT(tokenizer->encode("a<s>  b").value(), ElementsAre(64, 258, 260, 65));
+  EXPECT_THAT(tokenizer->encode("a<s> b").value(), ElementsAre(64, 258, 65));
+}
+
 // As in Hugging Face's tokenizers: "b c" comes before the second "a b".
 TEST(Tokenizer, OfEqualMergesTheLastOneCounts) {
   std::string json = test::small_tokenizer_json();
