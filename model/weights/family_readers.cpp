@@ -43,6 +43,7 @@ bool all_slide(std::size_t /*layer*/) {
 
 // Qwen: windows in the layers from 'max_window_layers' on, if they are in use.
 void read_qwen_windows(ConfigReader& reader, ModelConfig& config) {
+  reader.require("use_mrope", false);  // rotation by place in an image
   const bool on = reader.flag("use_sliding_window", false);
   // Null is no window; a missing entry has the family's default.
   const std::size_t window =
@@ -167,6 +168,7 @@ void read_gemma2(ConfigReader& reader, ModelConfig& config) {
   config.attention_cap = cap("attn_logit_softcapping", 50);
   config.logit_cap = cap("final_logit_softcapping", 30);
   const std::size_t window = reader.count("sliding_window", 4096);
+  reader.require_equal("sliding_window", "sliding_window_size");
   read_windows(reader, config, window, [](std::size_t layer) { return layer % 2 == 0; });
 }
 

@@ -55,6 +55,11 @@ TEST(ConfigEntries, WhatNoProgramReadsChangesNothing) {
   EXPECT_EQ(read(test::small_gpt2(), R"("_num_labels":1,"output_past":true,)"), "read");
   EXPECT_EQ(read(test::small_llama(), R"("max_sequence_length":2048,)"), "read");
   EXPECT_EQ(read(test::small_family("smollm3"), R"("max_window_layers":28,)"), "read");
+  EXPECT_EQ(read(test::small_family("qwen2"), R"("use_mrope":false,)"), "read");
+  EXPECT_THAT(read(test::small_family("qwen2"), R"("use_mrope":true,)"), HasSubstr("'use_mrope'"));
+  EXPECT_EQ(read(test::small_family("gemma2"), R"("sliding_window_size":6,)"), "read");
+  EXPECT_THAT(read(test::small_family("gemma2"), R"("sliding_window_size":7,)"),
+              HasSubstr("has 'sliding_window_size' = '7'; expected the value of 'sliding_window'"));
   EXPECT_THAT(read(test::small_family("mistral"), R"("max_window_layers":28,)"),
               HasSubstr("an entry 'max_window_layers'"));
   test::SmallModel without_begin = test::small_llama();
