@@ -102,8 +102,9 @@ std::string feed_error(const test::SmallModel& small,
 
 TEST(Decoder, RefusesWhatItCannotDo) {
   EXPECT_EQ(feed_error(test::small_llama(), "dense", {1, 32}),
-            "token 32 is out of range; expected 0 to 31");
-  EXPECT_THAT(feed_error(test::small_llama(), "dense", {-1}), HasSubstr("token -1 is out"));
+            "the text has token 32, which the model's vocabulary has not; expected 0 to 31");
+  EXPECT_THAT(feed_error(test::small_llama(), "dense", {-1}),
+              HasSubstr("the text has token -1, which"));
   EXPECT_EQ(feed_error(test::small_gpt2(), "dense", std::vector<TokenId>(64, 1)), "fed");
   EXPECT_THAT(feed_error(test::small_gpt2(), "dense", std::vector<TokenId>(65, 1)),
               HasSubstr("position 64 is past the 64 that the model has learned"));
