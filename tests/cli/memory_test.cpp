@@ -111,11 +111,14 @@ class PlannedMemory : public TestWithParam<const char*> {};
 
 TEST_P(PlannedMemory, IsMoreThanTheRunTakesAndNotFarMore) {
   const std::string arguments = GetParam();
-  const std::uint64_t peak = peak_of(arguments);
   const std::uint64_t planned = planned_by(arguments);
+  std::uint64_t peak = peak_of(arguments);
+  // On a busy machine the threads of one run may not hold their caches at the same time.
+  for (int more = 0; more < 4 && planned > 3 * peak + 48 * mib; ++more) {
+    peak = std::max(peak, peak_of(arguments));
+  }
   EXPECT_LE(peak, planned);
-  // On a busy machine the threads may not hold their caches at the same time.
-  EXPECT_LE(planned, 4 * peak + 48 * mib);
+  EXPECT_LE(planned, 3 * peak + 48 * mib);
 }
 
 INSTANTIATE_TEST_SUITE_P(
