@@ -1,12 +1,11 @@
 #include "kvcheck/cli/report/explore.h"
 
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/reports/sql.h"
 
 namespace kv::cli {
 namespace {
@@ -31,12 +30,7 @@ class Explore : public ::testing::Test {
   }
 
   // Changes the results file.
-  void execute(const char* sql) const {
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open(db_.c_str(), &database), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
-    sqlite3_close(database);
-  }
+  void execute(const char* sql) const { test::run_sql(db_, sql); }
 
   // `words` beside the results file and the output are refused with one sentence, and nothing is
   // written.

@@ -2,9 +2,7 @@
 #include <filesystem>
 
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/tests/cli/run.h"
-#include "kvcheck/tests/model/small_models.h"
-#include "kvcheck/tests/traces/files.h"
+#include "kvcheck/tests/cli/small_model.h"
 #include "kvcheck/traces/trace.h"
 
 namespace kv {
@@ -16,12 +14,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-class ModelCommands : public testing::Test {
+class ModelCommands : public test::SmallModelTest {
  protected:
-  ModelCommands()
-      : model_(test::small_llama_that_reads("command-model")),
-        text_(test::temporary_file("text.txt", "abc abcab: one<end> two three<end>four, abab.")) {}
-
   [[nodiscard]] Ran eval(const std::vector<std::string>& more) const {
     return run_with({"eval", "--model", model_, "--text", text_, "--quiet"}, more);
   }
@@ -30,16 +24,6 @@ class ModelCommands : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);
   }
-
-  static void expect_refused(const Ran& ran, const std::string& arguments) {
-    EXPECT_EQ(ran.status, 2);
-    EXPECT_THAT(ran.out, IsEmpty());
-    EXPECT_THAT(ran.err, HasSubstr(arguments));
-    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
-  }
-
-  std::string model_;
-  std::string text_;
 };
 
 TEST_F(ModelCommands, EvalPrintsARowPerPolicyAndBudget) {

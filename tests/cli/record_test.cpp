@@ -1,7 +1,5 @@
 // kvcheck record, on a small model with random weights.
-#include "kvcheck/tests/cli/run.h"
-#include "kvcheck/tests/model/small_models.h"
-#include "kvcheck/tests/traces/files.h"
+#include "kvcheck/tests/cli/small_model.h"
 #include "kvcheck/traces/trace.h"
 
 namespace kv {
@@ -10,29 +8,14 @@ namespace {
 using test::Ran;
 using test::run;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
-class RecordCommand : public testing::Test {
+class RecordCommand : public test::SmallModelTest {
  protected:
-  RecordCommand()
-      : model_(test::small_llama_that_reads("record-model")),
-        text_(test::temporary_file("text.txt", "abc abcab: one<end> two three<end>four, abab.")) {}
-
   [[nodiscard]] Ran record(std::vector<std::string> arguments) const {
     const std::vector<std::string> first = {"record", "--model", model_, "--text", text_};
     arguments.insert(arguments.begin(), first.begin(), first.end());
     return run(arguments);
   }
-
-  static void expect_refused(const Ran& ran, const std::string& reason) {
-    EXPECT_EQ(ran.status, 2);
-    EXPECT_THAT(ran.out, IsEmpty());
-    EXPECT_THAT(ran.err, HasSubstr(reason));
-    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
-  }
-
-  std::string model_;
-  std::string text_;
 };
 
 TEST_F(RecordCommand, WritesWhatReplayReads) {

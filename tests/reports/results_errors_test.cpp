@@ -11,6 +11,7 @@
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/tests/reports/fake_replay.h"
+#include "kvcheck/tests/reports/sql.h"
 
 namespace kv::reports {
 namespace {
@@ -30,13 +31,7 @@ class ResultsErrors : public ::testing::Test {
   }
 
   // Changes the good file by hand.
-  void tamper(const std::string& sql) {
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open(good_.c_str(), &handle), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(handle);
-    sqlite3_close(handle);
-  }
+  void tamper(const std::string& sql) { test::run_sql(good_, sql); }
 
   // What both doors say about a file that neither may change.
   void expect_refused(const std::string& path, const std::string& message) {

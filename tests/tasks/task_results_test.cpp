@@ -1,6 +1,4 @@
 // Answers in the results file, in tables and in comparisons.
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/tables/task_tables.h"
 #include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/reports/sql.h"
 
 namespace kv::reports {
 namespace {
@@ -61,21 +60,6 @@ class TaskResults : public Test {
     ASSERT_TRUE(writer.finish());
   }
 
-  // How many rows the statement gives. An error of SQLite fails the test.
-  [[nodiscard]] std::size_t rows(const std::string& sql) const {
-    sqlite3* handle = nullptr;
-    std::size_t count = 0;
-    const auto counts = [](void* total, int, char**, char**) {
-      ++*static_cast<std::size_t*>(total);
-      return 0;
-    };
-    EXPECT_EQ(sqlite3_open(path_.c_str(), &handle), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), counts, &count, nullptr), SQLITE_OK)
-        << sql << ": " << sqlite3_errmsg(handle);
-    sqlite3_close(handle);
-    return count;
-  }
-
   test::TemporaryFolder folder_;
   std::string path_ = folder_ / "run.db";
 };
@@ -97,7 +81,7 @@ TEST_F(TaskResults, ADiscardedRunLeavesNothing) {
   ASSERT_TRUE(writer.add(answers()));
   ASSERT_TRUE(writer.discard());
   EXPECT_EQ(list_runs(path_)->size(), 1U);
-  EXPECT_EQ(rows("SELECT * FROM task_answers"), 60U);
+  EXPECT_EQ(test::run_sql(path_, "SELECT * FROM task_answers"), 60U);
 }
 
 TEST_F(TaskResults, WhatKvcheckDoesNotWriteIsDamage) {
@@ -107,7 +91,7 @@ TEST_F(TaskResults, WhatKvcheckDoesNotWriteIsDamage) {
         "task_cells SET seed = 'x'", "tasks SET checksum = 'x'", "task_items SET choices = 'x'"}) {
     std::filesystem::remove(path_);
     store(answers());
-    EXPECT_EQ(rows("UPDATE " + change), 0U);
+    EXPECT_EQ(test::run_sql(path_, "UPDATE " + change), 0U);
     const auto run = read_run(path_);
     ASSERT_FALSE(run) << change;
     EXPECT_THAT(run.error().message, HasSubstr("is damaged")) << change;
