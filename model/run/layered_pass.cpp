@@ -101,10 +101,7 @@ class Pass {
   Result<void> run_layer(const PassPlace& begin) {
     Result<Decoder> decoder = decoder_of(begin.layer);
     if (!decoder) return decoder.error();
-    if (Result<void> same = begin.layer == 0 ? Result<void>() : file_.check_states(begin.layer - 1);
-        !same) {
-      return same;
-    }
+    if (Result<void> same = file_.check_before(begin.layer); !same) return same;
     KV_CHECK(begin.tokens % pass_.chunk == 0 || begin.tokens == pass_.tokens.size());
     for (std::size_t at = 0; at < begin.tokens; at += pass_.chunk) {
       const auto chunk = chunk_at(at);
@@ -125,7 +122,7 @@ class Pass {
   Result<void> predict(std::size_t begin) {
     Result<Decoder> decoder = decoder_of(pass_.layers - 1);
     if (!decoder) return decoder.error();
-    if (Result<void> same = file_.check_states(pass_.layers - 1); !same) return same;
+    if (Result<void> same = file_.check_before(pass_.layers); !same) return same;
     for (std::size_t at = begin; at < pass_.tokens.size(); at += pass_.chunk) {
       const auto chunk = chunk_at(at);
       if (Result<void> read = read_states(pass_.layers, at, chunk); !read) return read;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "kvcheck/model/run/number_sum.h"
+
 namespace kv::model {
 namespace {
 
@@ -19,12 +21,12 @@ constexpr std::uint64_t note_numbers = 1024;       // a page, so that states are
 struct Note {
   std::uint64_t mark;
   std::uint64_t identity;
-  std::uint64_t layer;
-  std::uint64_t tokens;
-  std::uint64_t before;
+  std::uint64_t layer;   // of the place
+  std::uint64_t tokens;  // of the place
+  std::uint64_t before;  // sums, as PassFile::Sums has them
   std::uint64_t states;
   std::uint64_t losses;
-  std::uint64_t recorded;
+  std::uint64_t recorded;  // the spool's sum
   std::uint64_t checksum;  // of all others
 };
 
@@ -72,24 +74,31 @@ Result<void> PassFile::note(const PassPlace& place) {
   if (!kept_) return {};
   // In this order, so that a note never tells of numbers that are not on the disk.
   if (Result<void> done = spool_.sync(); !done) return done;
-  Note words{mark,         identity_,    place.layer,
-             place.tokens, put_.before,  put_.states,
-             put_.losses,  spool_.sum(), 0};
-  words.checksum = checksum_of(words);
-  return spool_.put(0, std::bit_cast<NoteAsNumbers>(words));
+  Note note{.mark = mark,
+            .identity = identity_,
+            .layer = place.layer,
+            .tokens = place.tokens,
+            .before = put_.before,
+            .states = put_.states,
+            .losses = put_.losses,
+            .recorded = spool_.sum(),
+            .checksum = 0};
+  note.checksum = checksum_of(note);
+  return spool_.put(0, std::bit_cast<NoteAsNumbers>(note));
 }
 
 Result<void> PassFile::check(std::uint64_t sum, std::uint64_t put) const {
   return sum == put ? Result<void>() : spool_.damaged();
 }
 
-Result<void> PassFile::check_states(std::size_t layer) const {
+Result<void> PassFile::check_before(std::size_t layer) const {
+  if (layer == 0) return {};
   std::vector<float> some(std::size_t{1} << 16);
   const std::uint64_t total = std::uint64_t{sizes_.tokens} * sizes_.width;
   std::uint64_t sum = 0;
   for (std::uint64_t at = 0; at < total; at += some.size()) {
     some.resize(std::min<std::uint64_t>(some.size(), total - at));
-    if (Result<void> got = spool_.get(states_at(layer, 0) + at, some); !got) return got;
+    if (Result<void> got = spool_.get(states_at(layer - 1, 0) + at, some); !got) return got;
     sum += sum_of_numbers(at, some);
   }
   return check(sum, put_.before);

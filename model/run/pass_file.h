@@ -8,7 +8,6 @@
 #include <string>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/model/run/number_sum.h"
 #include "kvcheck/model/run/spool.h"
 
 namespace kv::model {
@@ -45,9 +44,9 @@ class PassFile {
   // Ends a layer. Its note follows.
   void end_layer() { put_ = {put_.states, 0, put_.losses}; }
 
-  // Error if the states of `layer`, the one before this, are not those that were put. Cost: reads
-  // them.
-  [[nodiscard]] Result<void> check_states(std::size_t layer) const;
+  // Error if the states that `layer` is going to read, those of the layer before it, are not those
+  // that were put. The first layer reads none. Cost: reads them.
+  [[nodiscard]] Result<void> check_before(std::size_t layer) const;
 
   // What layer `layer` makes of the tokens from `first` on: [tokens, width]. Those of a layer take
   // the place of those of the layer before the last.

@@ -71,15 +71,16 @@ Result<void> Recorder::copy_to(TraceWriter& writer) const {
   std::vector<float> block(std::size_t{1} << 16);
   const std::uint64_t total = trace_numbers(info_);
   std::uint64_t sum = 0;
-  Result<void> written;
+  Result<void> written;  // of the numbers; what the disk cannot do ends the copy
   for (std::uint64_t at = 0; at < total; at += block.size()) {
     const std::span<float> some =
         std::span(block).first(std::min<std::uint64_t>(block.size(), total - at));
     if (auto read = spool_.get(base_ + at, some); !read) return read;
     sum += sum_of_numbers(at, some);
     if (written) written = writer.write(some);
+    if (!written && written.error().kind == Error::Kind::io) return written;
   }
-  // First: a number that cannot be written may be one that was damaged.
+  // Damage first: it may be why a number cannot be written.
   return sum == spool_.sum() ? written : spool_.damaged();
 }
 

@@ -75,11 +75,13 @@ Result<void> Spool::get(std::uint64_t at, std::span<float> values) const {
 }
 
 Error Spool::damaged() const {
+  if (!named_) {
+    return io_error("the numbers that wait on the disk for '" + path_ +
+                    "' are not those that were written there");
+  }
   return malformed("'" + path_ +
                    "' was changed or damaged: its numbers are not those that were put there; "
-                   "expected " +
-                   (named_ ? "the file that the interrupted recording left, or none"
-                           : "its unfinished numbers to remain as they were"));
+                   "expected the file that the interrupted recording left, or none");
 }
 
 Result<void> Spool::sync() {
