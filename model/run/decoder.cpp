@@ -138,7 +138,7 @@ Result<void> Decoder::check(std::span<const TokenId> tokens) const {
   for (const TokenId token : tokens) {
     if (token < 0 || static_cast<std::size_t>(token) >= config.vocabulary) {
       return malformed("the text has token " + std::to_string(token) +
-                       ", which the model's vocabulary has not; expected 0 to " +
+                       ", which is not in the model's vocabulary; expected 0 to " +
                        std::to_string(config.vocabulary - 1));
     }
   }

@@ -46,16 +46,17 @@ TEST(RegexDialect, RefusesWhatEnginesReadDifferently) {
        {std::pair{R"(a\h)", R"(with '\h' at byte 1)"},
         std::pair{R"(\bx)", R"(with '\b' at byte 0)"},
         std::pair{R"([[:punct:]])", "with '[:' at byte 1"},
-        std::pair{"(?s).", "with '(?s' at byte 0"}, std::pair{"(?m).", "with '(?m'"},
-        std::pair{"(?-im:x)", "with '(?-im'"}, std::pair{"a{1,2}+", "with '}+'"},
-        std::pair{"[a-z&&[b]]", "with '&&'"}, std::pair{"[a--b]", "with '--'"},
-        std::pair{R"((a)\1)", R"(with '\1')"}}) {
+        std::pair{"(?s).", "with '(?s' at byte 0"}, std::pair{"a(?i)b|c", "with '(?i)' at byte 1"},
+        std::pair{"(?m).", "with '(?m'"}, std::pair{"(?-im:x)", "with '(?-im'"},
+        std::pair{"a{1,2}+", "with '}+'"}, std::pair{"[a-z&&[b]]", "with '&&'"},
+        std::pair{"[a--b]", "with '--'"}, std::pair{R"((a)\1)", R"(with '\1')"}}) {
     const auto made = UnicodeRegex::compile(pattern);
     ASSERT_FALSE(made) << pattern;
     EXPECT_THAT(made.error().message, HasSubstr(words));
     EXPECT_THAT(made.error().message, HasSubstr("expected a pattern without it"));
   }
   EXPECT_TRUE(UnicodeRegex::compile("a--b&&(?i:c)"));
+  EXPECT_THAT(matches("(?i)a|b", "AB"), ElementsAre("A", "B"));
 }
 
 }  // namespace

@@ -71,12 +71,14 @@ class Translation {
     return {};
   }
 
-  // Groups without flags are the same; of the flags only i is.
+  // Groups without flags are the same, and of the flags only i is. Without a colon, Oniguruma's
+  // reach over the alternatives that follow and ICU's do not, unless they begin the pattern.
   Result<void> group() {
-    const std::size_t end = pattern_.find_first_not_of("i-", at_ + 2);
-    const char next = end == std::string_view::npos ? ')' : pattern_[end];
-    const bool flags = std::isalpha(static_cast<unsigned char>(next)) != 0;
-    if (flags) return other(pattern_.substr(at_, end + 1 - at_));
+    const std::size_t end =
+        std::min(pattern_.find_first_not_of("i-", at_ + 2), pattern_.size() - 1);
+    const bool other_flag = std::isalpha(static_cast<unsigned char>(pattern_[end])) != 0;
+    const bool reaches_on = pattern_[end] == ')' && at_ > 0;
+    if (other_flag || reaches_on) return other(pattern_.substr(at_, end + 1 - at_));
     copy(2);
     return {};
   }
