@@ -199,9 +199,10 @@ class Writing {
  public:
   Writing(const GeneratePlan& plan, Streams& streams) : plan_(plan), streams_(streams) {
     write(plan.prompt_text);
-    // Numbers would run together.
-    const bool apart = plan.prompt_text.find_last_of(" \t\r\n") + 1 == plan.prompt_text.size();
-    if (plan.opened.numbers && !apart) write(" ");
+    // The last number of the prompt would run together with the first that is generated.
+    const std::string& prompt = plan.prompt_text;
+    const bool ends_in_blank = prompt.find_last_of(" \t\r\n") + 1 == prompt.size();
+    if (plan.opened.numbers && !ends_in_blank) write(" ");
   }
 
   void add(model::TokenId previous, model::TokenId token) {

@@ -25,12 +25,12 @@ class AddedNumbers {
   Result<void> check(const std::string& text, std::int64_t number) {
     const auto known = vocabulary_.find(text);
     const bool in_vocabulary = known != vocabulary_.end();
-    const auto [at, fresh] =
-        given_.try_emplace(text, in_vocabulary ? std::int64_t{known->second} : next_);
-    if (at->second >= next_) next_ = at->second + 1;
-    if (at->second == number) return {};
+    const std::int64_t expected =
+        given_.try_emplace(text, in_vocabulary ? known->second : next_).first->second;
+    next_ = std::max(next_, expected + 1);
+    if (number == expected) return {};
     return malformed("gives the added token " + shown(text) + " the number " +
-                     std::to_string(number) + "; expected " + std::to_string(at->second) +
+                     std::to_string(number) + "; expected " + std::to_string(expected) +
                      (in_vocabulary
                           ? ", as the vocabulary does"
                           : ", the next after the vocabulary and the added tokens before"));
@@ -163,12 +163,11 @@ Result<std::vector<AddedToken>> added_tokens_of(
     if (flag_of(find(&entry, "single_word"), false)) {
       return unsupported("added token with", "single_word", "none");
     }
-    if (auto right = numbers.check(std::string(text), find(&entry, "id")->get_int64()); !right) {
-      return right.error();
-    }
+    const std::int64_t number = find(&entry, "id")->get_int64();
+    if (auto checked = numbers.check(std::string(text), number); !checked) return checked.error();
     const bool special = flag_of(find(&entry, "special"), false);
     added.push_back({.text = std::string(text),
-                     .token = static_cast<TokenId>(find(&entry, "id")->get_int64()),
+                     .token = static_cast<TokenId>(number),
                      .normalised = flag_of(find(&entry, "normalized"), !special),
                      .takes_left = flag_of(find(&entry, "lstrip"), false),
                      .takes_right = flag_of(find(&entry, "rstrip"), false)});

@@ -31,6 +31,10 @@ bool is_buffer(std::string_view name) {
   return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
 }
 
+bool same_numbers(const Matrix& a, const Matrix& b) {
+  return a.number == b.number && std::memcmp(a.data, b.data, a.rows * a.bytes_per_row()) == 0;
+}
+
 }  // namespace
 
 Result<void> Binder::linear(
@@ -82,18 +86,6 @@ Result<void> Binder::embedding(const std::string& name, const std::string& head_
   const bool only_head = model.config.tied && !files.has(name) && files.has(head_name);
   return table(only_head ? head_name : name, model.config.vocabulary, model.embedding);
 }
-
-namespace {
-
-bool same_numbers(const Matrix& a, const Matrix& b) {
-  if (a.number != b.number) return false;
-  for (std::size_t row = 0; row < a.rows; ++row) {
-    if (std::memcmp(a.row(row), b.row(row), a.bytes_per_row()) != 0) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 Result<void> Binder::head(const std::string& name) {
   if (!model.config.tied) return table(name, model.config.vocabulary, model.head);

@@ -14,10 +14,16 @@ namespace {
 // model would attend to them. Its KL is then that of this share, and policies see an even row.
 constexpr float least_mass = 1e-9F;
 
+// The share of the heaviest dense keys that so many are. With --top-k 0 there are none.
+double share_of_top(std::size_t count, const DenseRow& dense) {
+  if (dense.top.empty()) return not_measured;
+  return static_cast<double>(count) / static_cast<double>(dense.top.size());
+}
+
 // If everything is visible, all kinds of positions are the dense ones. Returning exact values
 // avoids rounding.
 HeadMetrics nothing_lost(const DenseRow& dense) {
-  return {1, 0, dense.top.empty() ? not_measured : 1, dense.output.empty() ? not_measured : 0};
+  return {1, 0, share_of_top(dense.top.size(), dense), dense.output.empty() ? not_measured : 0};
 }
 
 // The number of positions of `top` that are not evicted.
@@ -69,8 +75,7 @@ HeadMetrics SeenRows::measure(const DenseRow& dense, const DenseRows& source, co
   metrics.retained_mass = static_cast<double>(retained);
   const std::size_t kept =
       view.selected ? count_selected(dense.top, visible) : count_kept(dense.top, view.gone);
-  // Not measured, NaN, if no keys are compared.
-  metrics.topk_overlap = static_cast<double>(kept) / static_cast<double>(dense.top.size());
+  metrics.topk_overlap = share_of_top(kept, dense);
   if (!computed) {
     // What is left of the row, the sink's part included.
     const double left = 1 - dense.keys + dense.keys * static_cast<double>(retained);
@@ -193,7 +198,7 @@ double SeenRows::overlap_of_row(const DenseRow& dense, const Visible& visible) {
   for (const Position rank : ranks) {
     shared += std::ranges::binary_search(dense.top, visible.position_of(rank)) ? 1U : 0U;
   }
-  return static_cast<double>(shared) / static_cast<double>(dense.top.size());
+  return share_of_top(shared, dense);
 }
 
 double SeenRows::error_of_output(const DenseRow& dense,

@@ -102,7 +102,7 @@ std::string feed_error(const test::SmallModel& small,
 
 TEST(Decoder, RefusesWhatItCannotDo) {
   EXPECT_EQ(feed_error(test::small_llama(), "dense", {1, 32}),
-            "the text has token 32, which the model's vocabulary has not; expected 0 to 31");
+            "the text has token 32, which is not in the model's vocabulary; expected 0 to 31");
   EXPECT_THAT(feed_error(test::small_llama(), "dense", {-1}),
               HasSubstr("the text has token -1, which"));
   EXPECT_EQ(feed_error(test::small_gpt2(), "dense", std::vector<TokenId>(64, 1)), "fed");

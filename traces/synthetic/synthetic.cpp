@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -12,6 +13,12 @@
 
 namespace kv {
 namespace {
+
+// The value as a trace of such numbers holds it.
+float rounded_to(Number number, double value) {
+  const auto rounded = static_cast<float>(value);
+  return number == Number::f32 ? rounded : f16_to_f32(f32_to_f16(rounded));
+}
 
 // The memory for the numbers of one trace; take() hands it out tensor by tensor.
 class Buffer {
@@ -36,7 +43,7 @@ class Buffer {
     const auto tensor = static_cast<std::size_t>(view.data - bytes_->data());
     std::byte* to = bytes_->data() + tensor + offset * width;
     for (const double value : values) {
-      const auto rounded = static_cast<float>(value);
+      const float rounded = rounded_to(number_, value);
       const std::uint16_t half = f32_to_f16(rounded);
       std::memcpy(to, number_ == Number::f32 ? static_cast<const void*>(&rounded) : &half, width);
       to += width;
@@ -107,12 +114,11 @@ class SyntheticRowMaker final : public RowMaker {
         rows_(*spec_, layer, head / (spec_->heads / spec_->kv_heads)),
         row_(spec_->tokens) {}
 
-  // Rounded as Buffer::put rounds.
   void make(Position query, std::span<float> row) override {
-    rows_.row(head_, query, std::span(row_).first(row.size()));
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = static_cast<float>(row_[j]);
-    if (spec_->number == Number::f32) return;
-    for (float& number : row) number = f16_to_f32(f32_to_f16(number));
+    const std::span<double> exact = std::span(row_).first(row.size());
+    rows_.row(head_, query, exact);
+    std::ranges::transform(exact, row.begin(),
+                           [&](double value) { return rounded_to(spec_->number, value); });
   }
 
  private:
