@@ -27,19 +27,19 @@ def replay(kvcheck, trace, *options):
 
 
 def policy_shares(kvcheck, trace):
-    """(name, share of the time of all) of each policy, less what every replay takes. The dearest first."""
-    listed = subprocess.run([kvcheck, "policies", "--json"], capture_output=True, text=True, check=True).stdout
-    names = [entry["name"] for entry in map(json.loads, listed.splitlines()) if entry["kind"] == "policy"]
-    everything, _ = fastest(replay(kvcheck, trace, "--policy", "all", "--budget", "256"))
+    """((name, share of the time of all) of each policy, less what every replay takes; the dearest first), and the
+    seconds of all."""
+    everything = replay(kvcheck, trace, "--policy", "all", "--budget", "256")
+    printed = subprocess.run([*everything, "--json", "-"], capture_output=True, text=True, check=True).stdout
+    names = [cell["policy"] for cell in map(json.loads, printed.splitlines()) if cell["type"] == "cell"]
     base, _ = fastest(replay(kvcheck, trace, "--policy", "streaming", "--budget", "256"))
+    seconds, _ = fastest(everything)
     shares = []
     for name in names:
-        words = replay(kvcheck, trace, "--policy", name, *([] if name == "dense" else ["--budget", "256"]))
-        try:
-            shares.append((name, max(0.0, fastest(words)[0] - base) / everything))
-        except SystemExit:
-            continue  # the trace lacks what the policy looks at
-    return sorted(shares, key=lambda share: -share[1]), everything
+        budget = [] if name == "dense" else ["--budget", "256"]
+        own, _ = fastest(replay(kvcheck, trace, "--policy", name, *budget))
+        shares.append((name, max(0.0, own - base) / seconds))
+    return sorted(shares, key=lambda share: -share[1]), seconds
 
 
 def oracle_seconds(kvcheck, tokens):

@@ -1,7 +1,7 @@
 """Writes the inputs and words that fuzzing starts from: python3 fuzz/corpus.py build/release/kvcheck [FOLDER]
 
-Each file lies in corpus/TARGET or dictionaries of the folder, which is that of this script by default. Inputs that fuzzing found are kept beside these, under names
-that begin with found-.
+Each file lies in corpus/TARGET or dictionaries of the folder, which is that of this script by default. Inputs
+that fuzzing found are kept beside these, under names that begin with found-.
 """
 import io
 import json

@@ -16,7 +16,6 @@ import sys
 
 import bare_root
 import run_recipe
-import workflow
 
 WORKFLOW = ".github/workflows/platforms.yml"
 
@@ -65,11 +64,8 @@ def main():
     options = parser.parse_args()
     options.roots = os.path.abspath(options.roots)
     os.makedirs(options.roots, exist_ok=True)
-    options.revision = subprocess.run(
-        ["git", "-C", options.source, "rev-parse", options.revision],
-        check=True, capture_output=True, text=True).stdout.strip()
-    with open(os.path.join(run_recipe.TREE, WORKFLOW)) as file:
-        job = workflow.read_job(file.read(), "tests")
+    options.revision = run_recipe.revision_of(options.source, options.revision)
+    job = run_recipe.job_of(WORKFLOW, "tests")
     here = {name_of(platform): platform for platform in job.matrix if runs_here(platform)}
     for name in options.names:
         if name not in here:

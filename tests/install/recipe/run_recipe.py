@@ -127,6 +127,17 @@ def show(begin, worked, text):
           flush=True)
 
 
+def job_of(path, name):
+    """The job of that name in a workflow of this tree."""
+    with open(os.path.join(TREE, path)) as file:
+        return workflow.read_job(file.read(), name)
+
+
+def revision_of(source, revision):
+    return subprocess.run(["git", "-C", source, "rev-parse", revision], check=True, capture_output=True,
+                          text=True).stdout.strip()
+
+
 def run_once(job, options, name, variables):
     root = options.roots + "/run"
     log_name = "%s/%s.log" % (options.roots, name)
@@ -153,13 +164,11 @@ def main():
     parser.add_argument("--cold", action="store_true")
     options = parser.parse_args()
     options.roots = os.path.abspath(options.roots)
-    with open(os.path.join(TREE, RECIPE)) as file:
-        job = workflow.read_job(file.read(), "laws")
+    job = job_of(RECIPE, "laws")
     os.makedirs(options.roots, exist_ok=True)
-    bare_root.make(bare_root.SUITES[job.container], options.roots + "/" + bare_root.SUITES[job.container])
-    revision = subprocess.run(
-        ["git", "-C", options.source, "rev-parse", options.revision or "HEAD"],
-        check=True, capture_output=True, text=True).stdout.strip()
+    suite = bare_root.SUITES[job.container]
+    bare_root.make(suite, options.roots + "/" + suite)
+    revision = revision_of(options.source, options.revision or "HEAD")
     variables = {"KVCHECK_REPOSITORY": "file:///kvcheck.git", "KVCHECK_VERSION": revision}
     kept = options.roots + "/kept"
     if options.cold:

@@ -1,7 +1,6 @@
 """The parts of the recipe's runner that need no root: reading a workflow, its expressions and conditions,
 and the verdict."""
 
-import os
 import unittest
 
 import bare_root
@@ -98,8 +97,7 @@ class Workflows(unittest.TestCase):
 
 class Recipes(unittest.TestCase):
     def setUp(self):
-        with open(os.path.join(run_recipe.TREE, run_recipe.RECIPE)) as file:
-            self.job = workflow.read_job(file.read(), "laws")
+        self.job = run_recipe.job_of(run_recipe.RECIPE, "laws")
 
     def test_all_of_the_recipe_is_known(self):
         self.assertIn(self.job.container, bare_root.SUITES)
@@ -132,8 +130,7 @@ class Recipes(unittest.TestCase):
 
 class Platforms(unittest.TestCase):
     def setUp(self):
-        with open(os.path.join(run_recipe.TREE, run_platforms.WORKFLOW)) as file:
-            self.job = workflow.read_job(file.read(), "tests")
+        self.job = run_recipe.job_of(run_platforms.WORKFLOW, "tests")
 
     def test_all_of_the_workflow_is_known(self):
         for platform in self.job.matrix:

@@ -1,4 +1,4 @@
-"""A workflow of GitHub Actions as far as the workflows here use them: steps, a matrix that lists its jobs, and the
+"""A workflow of GitHub Actions as far as those of this tree go: steps, a matrix that lists its jobs, and the
 expressions between ${{ and }}. Whatever else a workflow says is refused, because a step that is left out
 silently would make every run of it a success."""
 
@@ -35,7 +35,7 @@ class Job:
     container: str
     environment: dict
     steps: list
-    matrix: list            # for each job made of it, the values of ${{ matrix.NAME }}; one if there is no matrix
+    matrix: list            # the values of ${{ matrix.NAME }} for each job that is made of it
 
 
 def only(found, known, where):
