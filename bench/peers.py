@@ -81,13 +81,17 @@ def llama2(program, options, model, threads):
 
 
 def names_of(programs):
-    """The shortest ends of the paths that tell them apart."""
-    parts = [os.path.abspath(program).split(os.sep) for program in programs]
-    for length in range(1, max(len(part) for part in parts) + 1):
-        names = [os.sep.join(part[-length:]) for part in parts]
-        if len(set(names)) == len(names):
-            return names
-    return programs
+    """For each program the shortest end of its path that no other has, so that a table shows no more of the machine
+    than tells them apart. A program that is given twice keeps its name as it was given."""
+    paths = [os.path.abspath(program).split(os.sep) for program in programs]
+
+    def name_of(program, path):
+        for length in range(1, len(path) + 1):
+            if sum(other[-length:] == path[-length:] for other in paths) == 1:
+                return os.sep.join(path[-length:])
+        return program
+
+    return [name_of(program, path) for program, path in zip(programs, paths)]
 
 
 def add_arguments(parser):

@@ -39,6 +39,19 @@ TEST_F(Peers, PrintsRatiosOfPromptsAndOfDecoding) {
   EXPECT_THAT(ran.out, HasSubstr("| 2 | run |  |  | 50.0 | 2.00 |"));
 }
 
+TEST_F(Peers, AreNamedByTheShortestEndsOfTheirPathsThatTellThemApart) {
+  const std::string bench = R"(echo '[{"n_gen":0,"avg_ts":64.0},{"n_gen":8,"avg_ts":400.0}]')";
+  ASSERT_EQ(test::run_shell("cd '" + (folder_ / "") + "' && mkdir -p one/bin two/bin").status, 0);
+  program("one/bin/bench", bench);
+  program("two/bin/bench", bench);
+  program("run", R"(echo 'achieved tok/s: 50.0' >&2)");
+  const Ran ran = peers("--llama-bench one/bin/bench --llama-bench two/bin/bench --llama2 ./run");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  for (const char* const name : {"one/bin/bench", "two/bin/bench", "run"}) {
+    EXPECT_THAT(ran.out, HasSubstr("| 2 | " + std::string(name) + " |"));
+  }
+}
+
 TEST_F(Peers, SayWhatCannotBeRunOrRead) {
   program("silent", "true");
   program("broken", "echo it broke >&2; exit 5");
