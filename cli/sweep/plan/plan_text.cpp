@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json/stream_parser.hpp>
 #include <limits>
 #include <optional>
 #include <set>
@@ -10,6 +9,7 @@
 
 #include "kvcheck/base/text/json_at.h"
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/json_value.h"
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 
@@ -217,29 +217,15 @@ PlanText plan_at(const JsonAt& plan) {
   return text;
 }
 
-std::size_t line_at(std::string_view text, std::size_t offset) {
-  const auto before = text.substr(0, std::min(offset, text.size()));
-  return 1 + static_cast<std::size_t>(std::ranges::count(before, '\n'));
-}
-
 }  // namespace
 
 Result<PlanText> parse_plan(std::string_view json, const std::string& name) {
-  const std::string file = "'" + name + "'";
-  boost::json::stream_parser parser;
-  boost::json::error_code failed;
-  const std::size_t used = parser.write_some(json.data(), json.size(), failed);
-  if (!failed && used < json.size()) failed = boost::json::error::extra_data;
-  if (!failed) parser.finish(failed);
-  if (failed) {
-    return malformed(file + " is not JSON in line " + std::to_string(line_at(json, used)) + " (" +
-                     failed.message() + "); expected a plan");
-  }
-  const boost::json::value value = parser.release();
+  const auto value = json_value(json, name, "a plan");
+  if (!value) return value.error();
   Complaints complaints;
-  PlanText plan = plan_at(JsonAt(value, "plan", complaints));
+  PlanText plan = plan_at(JsonAt(*value, "plan", complaints));
   if (!complaints.lines.empty()) {
-    return malformed(file + ": " + printable_line(complaints.lines.front()));
+    return malformed("'" + name + "': " + printable_line(complaints.lines.front()));
   }
   return plan;
 }
