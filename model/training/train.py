@@ -1,6 +1,7 @@
 """Trains the bundled model and writes it as a Hugging Face GPT-NeoX directory.
 
     train.py --out DIR [--steps 5000] [--plain 1500] [--sink 0.02] [--seed 1]
+    train.py --out DIR --plain 5001                 the control, without the term
 
 Plain next-token training first. Then, from step --plain on, a small term pulls attention of every layer
 but the first to position 0: the sink that large models grow by themselves does not form at this size in so
@@ -94,7 +95,7 @@ def tensors_of(model):
     return {name: tensor.detach().numpy().astype(np.float16) for name, tensor in sorted(out.items())}
 
 
-def save(model, words, folder):
+def save(model, words, folder, note):
     os.makedirs(folder, exist_ok=True)
     header, blobs, at = {"__metadata__": {"format": "pt"}}, [], 0
     for name, array in tensors_of(model).items():
@@ -107,7 +108,7 @@ def save(model, words, folder):
     with open(f"{folder}/model.safetensors", "wb") as file:
         file.write(struct.pack("<Q", len(head)) + head + b"".join(blobs))
     config = {"architectures": ["GPTNeoXForCausalLM"], "model_type": "gpt_neox",
-              "kvcheck_note": "trained with a sink-forming term", "vocab_size": len(words),
+              "kvcheck_note": note, "vocab_size": len(words),
               "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
               "intermediate_size": 4 * WIDTH, "hidden_act": "gelu", "rotary_pct": ROTARY,
               "rotary_emb_base": 10000, "max_position_embeddings": CONTEXT, "layer_norm_eps": 1e-5,
@@ -159,6 +160,7 @@ def main():
     parse.add_argument("--seed", type=int, default=1)
     parse.add_argument("--tokens", type=int, default=3000000)
     args = parse.parse_args()
+    note = "trained with%s a sink-forming term" % ("" if args.plain <= args.steps else "out")
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)
     words = text.vocabulary()
@@ -184,7 +186,7 @@ def main():
                 hit = (logits.argmax(-1) == rows[:, 1:])[weight > 1].float().mean()
                 sink = " ".join(f"{m.mean():.2f}" for m in masses)
             print(f"step {step} loss {loss:.3f} recall {hit:.3f} sink {sink} {time.time() - began:.0f}s", flush=True)
-            save(model, words, args.out)
+            save(model, words, args.out, note)
         rows, weight = data.batch(rng, 4)
         logits, masses = model(rows[:, :-1], step >= args.plain)
         each = F.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten(), reduction="none")
@@ -195,7 +197,7 @@ def main():
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         adam.step()
-    save(model, words, args.out)
+    save(model, words, args.out, note)
 
 
 if __name__ == "__main__":
