@@ -27,6 +27,7 @@
 #include "kvcheck/cli/replay/replay.h"
 #include "kvcheck/cli/report/compare.h"
 #include "kvcheck/cli/report/explore.h"
+#include "kvcheck/cli/report/hypotheses.h"
 #include "kvcheck/cli/report/plot.h"
 #include "kvcheck/cli/report/report.h"
 #include "kvcheck/cli/shell/complete.h"
@@ -202,11 +203,11 @@ int run_top(std::span<const std::string> arguments, Streams& streams) {
 
 std::span<const Command* const> commands() {
   static constexpr std::array all = {
-      &replay_command,  &report_command,   &explore_command,  &plot_command,
-      &compare_command, &check_command,    &judge_command,    &uniformity_command,
-      &eval_command,    &speed_command,    &tasks_command,    &generate_command,
-      &record_command,  &sweep_command,    &merge_command,    &policies_command,
-      &trace_command,   &protocol_command, &selftest_command,
+      &replay_command,     &report_command,     &explore_command,  &plot_command,
+      &compare_command,    &hypotheses_command, &check_command,    &judge_command,
+      &uniformity_command, &eval_command,       &speed_command,    &tasks_command,
+      &generate_command,   &record_command,     &sweep_command,    &merge_command,
+      &policies_command,   &trace_command,      &protocol_command, &selftest_command,
   };
   return all;
 }

@@ -639,6 +639,25 @@ def plans():
         "two-sections": json.dumps({"eval": texts, "replay": replay}),
         "eval-heads": json.dumps({"eval": texts, "detail": "heads"}),
         "cut": json.dumps({"replay": replay})[:-3], "list": "[]", "deep": "[" * 64})
+    mean = {"results": "run.db", "measure": "loss", "of": "h2o", "mean": {"below": 2.5}}
+    ratio = {"about": "uncut", "results": "run.db", "measure": "perplexity", "window": 0, "of": "window:budget=64",
+             "against": "streaming", "ratio": {"above": 0.5, "below": 1.5}}
+    spread = dict(ratio, measure="retained_mass", spread=True, difference={"above": -1e-3})
+    del spread["ratio"], spread["window"]
+    law = {"results": "laws.jsonl", "law": "attention.permutation"}
+    uniform = {"results": "uniform.jsonl", "uniform": "reservoir:budget=64"}
+
+    def said(*conditions, **more):
+        return json.dumps({"hypotheses": [dict({"hypothesis": "It holds.", "conditions": conditions}, **more)]})
+
+    write_all("hypotheses", {
+        "mean": said(mean), "most": said(ratio, spread, law, uniform, source="S.", note="N."),
+        "two-quantities": said(dict(ratio, difference={"above": 0})), "no-quantity": said({"results": "run.db"}),
+        "unknown-measure": said(dict(mean, measure="los")), "no-bound": said(dict(mean, mean={})),
+        "empty-bounds": said(dict(mean, mean={"above": 1, "below": 1})),
+        "perplexities": said(dict(spread, measure="perplexity")), "one-spec": said(dict(ratio, against=None)),
+        "law-of-numbers": said(dict(law, measure="loss")), "none": said(),
+        "huge": said(dict(mean, mean={"above": 1e308})), "cut": said(mean)[:-4], "list": "[]"})
     item = {"id": "a", "context": "The hat is red.", "answers": ["red"]}
     most = dict(item, group="g", question=" What is the hat?", answers=["red", "the red"],
                 choices=["red", "blue"], stop=["\n", "."], about={"depth": 0.5})
@@ -659,6 +678,8 @@ words = {
                   "oracle oracle-tokens strict summary heads series true false null eval tasks model texts files "
                   "windows segment open-loop weights tokenizer ids no-begin storage keys tokens split each "
                   "mark answer-tokens",
+    "hypotheses": "hypotheses hypothesis source note conditions about results measure of against spread window "
+                  "mean difference ratio law uniform above below true false null loss perplexity",
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "
             "chunkkv rkv a2sf criticalkv q-filters paged-eviction ladder pages separators "
             "token-classes scissorhands key-norm keydiff "

@@ -6,7 +6,7 @@
 namespace kv::fuzz {
 namespace {
 
-constexpr std::array<Target, 32> table = {{
+constexpr std::array<Target, 33> table = {{
     {"safetensors", 4096, safetensors},
     {"trace", 4096, trace},
     {"npy", 2048, npy},
@@ -38,6 +38,7 @@ constexpr std::array<Target, 32> table = {{
     {"test_case", 512, test_case},
     {"task_items", 2048, task_items},
     {"sweep_plan", 2048, sweep_plan},
+    {"hypotheses", 2048, hypotheses},
     {"arguments", 512, arguments},
 }};
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <ostream>
 #include <span>
@@ -16,9 +17,9 @@
 #include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/cli/report/compare_means.h"
 #include "kvcheck/cli/report/compared_results.h"
-#include "kvcheck/cli/report/named_spec.h"
 #include "kvcheck/reports/compare/compare_tables.h"
 #include "kvcheck/reports/compare/measured.h"
+#include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/store/results.h"
 
 namespace kv::cli {
@@ -27,9 +28,10 @@ namespace {
 constexpr std::array<Option, 12> table = {{
     {.name = "measure",
      .value = "NAME",
-     .help = "retained_mass, optimum_share, topk_overlap, output_error or kl_to_dense of replays, "
-             "loss, recall, recall_near or recall_far of evaluations, exact, contains, f1, choice "
-             "or answer_loss of tasks [all that the files have]",
+     .help =
+         "retained_mass, optimum_share, topk_overlap, output_error, kl_to_dense or moved_rows of "
+         "replays, loss, recall, recall_near or recall_far of evaluations, exact, contains, f1, "
+         "choice or answer_loss of tasks [all that the files have but moved_rows]",
      .list = true},
     {.name = "against",
      .value = "SPEC",
@@ -108,10 +110,14 @@ Result<Runs> runs_of(const Arguments& arguments, const std::string& path) {
 Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
   const auto known = reports::measures();
   const std::vector<std::string> words = arguments.values("measure");
-  if (words.empty()) return std::vector<reports::Measure>(known.begin(), known.end());
+  std::vector<reports::Measure> measures;
+  if (words.empty()) {
+    std::ranges::copy_if(known, std::back_inserter(measures),
+                         [](const reports::Measure& measure) { return !measure.only_asked_for; });
+    return measures;
+  }
   std::vector<std::string_view> names;
   for (const reports::Measure& measure : known) names.push_back(measure.name);
-  std::vector<reports::Measure> measures;
   for (const std::string& word : words) {
     const auto at = std::ranges::find(known, word, &reports::Measure::name);
     if (at == known.end()) return usage_error(unknown_word("measure", word, names));
@@ -136,7 +142,7 @@ Result<std::vector<std::string>> named_by(const std::string& words,
                                           const reports::MeasuredTexts& all) {
   std::vector<std::string> named;
   for (const reports::MeasuredSpec& spec : all.specs) {
-    if (means(words, spec.spec)) named.push_back(spec.canonical);
+    if (reports::names_spec(words, spec.spec)) named.push_back(spec.canonical);
   }
   if (!named.empty()) return named;
   return usage_error("--against names '" + words +

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/cli/report/named_spec.h"
+#include "kvcheck/reports/compare/named_spec.h"
 
 namespace kv::cli {
 namespace {
@@ -38,7 +38,8 @@ Result<reports::Selection> selection_of(const Arguments& arguments,
   const std::vector<std::string> words = arguments.values("policies");
   if (words.empty()) return selection;
   selection.accepts = [words](const Spec& spec) {
-    return std::ranges::any_of(words, [&](const std::string& word) { return means(word, spec); });
+    return std::ranges::any_of(
+        words, [&](const std::string& word) { return reports::names_spec(word, spec); });
   };
   return selection;
 }

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "kvcheck/base/file.h"
-#include "kvcheck/cli/report/named_spec.h"
+#include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/sim/spec/spec.h"
 
@@ -36,7 +36,7 @@ Result<PlotNames> PlotNames::read(const std::string& path) {
 
 const reports::FigureName* PlotNames::find(const Spec& spec) const {
   const auto found = std::ranges::find_if(
-      names_, [&](const reports::FigureName& one) { return means(one.words, spec); });
+      names_, [&](const reports::FigureName& one) { return reports::names_spec(one.words, spec); });
   return found == names_.end() ? nullptr : &*found;
 }
 

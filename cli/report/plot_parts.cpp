@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kvcheck/cli/report/named_spec.h"
+#include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/figures/figure_closed_loop.h"
 #include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/figures/figures.h"
@@ -18,7 +18,7 @@ std::set<std::string> keep_named(Cells& cells, const std::vector<std::string>& w
   std::erase_if(cells, [&](const auto& cell) {
     bool named = false;
     for (const std::string& word : words) {
-      if (!means(word, cell.cell.spec)) continue;
+      if (!reports::names_spec(word, cell.cell.spec)) continue;
       used.insert(word);
       named = true;
     }

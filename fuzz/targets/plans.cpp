@@ -4,6 +4,7 @@
 #include "kvcheck/fuzz/targets/targets.h"
 #include "kvcheck/model/tasks/answer_scores.h"
 #include "kvcheck/model/tasks/task_item.h"
+#include "kvcheck/reports/hypotheses/hypothesis.h"
 
 namespace kv::fuzz {
 
@@ -13,6 +14,15 @@ bool sweep_plan(Input input) {
   KV_CHECK(!plan->sources.empty() && !plan->policies.empty() && !plan->seeds.empty());
   const Result<cli::PlanText> again = cli::parse_plan(cli::plan_json(*plan), "again");
   KV_CHECK(again.has_value() && *again == *plan);
+  return true;
+}
+
+bool hypotheses(Input input) {
+  const auto parsed = reports::parse_hypotheses(text_of(input), "file.json");
+  if (!parsed) return refused(parsed.error());
+  KV_CHECK(!parsed->empty() && !parsed->front().conditions.empty());
+  const auto again = reports::parse_hypotheses(reports::hypotheses_json(*parsed), "again");
+  KV_CHECK(again.has_value() && *again == *parsed);
   return true;
 }
 

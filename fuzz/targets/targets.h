@@ -57,6 +57,7 @@ bool test_case(Input input);      // a case, or what --reproduce takes
 // The command line.
 bool sweep_plan(Input input);  // a plan of kvcheck sweep
 bool task_items(Input input);  // a file of eval --tasks
+bool hypotheses(Input input);  // a file of kvcheck hypotheses
 bool arguments(Input input);   // the name of a command, then its arguments
 
 }  // namespace kv::fuzz

@@ -16,7 +16,7 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::array<Measure, 14> all = {{
+constexpr std::array<Measure, 15> all = {{
     {.name = "retained_mass", .title = "retained mass once evicting", .more_is_better = true},
     {.name = "optimum_share",
      .title = "share of the optimum once evicting",
@@ -24,6 +24,7 @@ constexpr std::array<Measure, 14> all = {{
     {.name = "topk_overlap", .title = "top-k overlap once evicting", .more_is_better = true},
     {.name = "output_error", .title = "output error once evicting"},
     {.name = "kl_to_dense", .title = "KL to dense once evicting, nats"},
+    {.name = "moved_rows", .title = "rows moved by trims", .only_asked_for = true},
     {.name = "loss", .title = "loss per token, nats", .in = MeasuredIn::evaluations},
     {.name = "recall",
      .title = "recall, share of right answers",
@@ -59,6 +60,7 @@ constexpr std::array<Measure, 14> all = {{
 }};
 
 double replayed(const ReplayResult& trace, const CellResult& cell, std::string_view name) {
+  if (name == "moved_rows") return static_cast<double>(sizes_of(cell).moved);
   const AfterLoss after(cell.cell.spec, trace.trace);
   const HeadMetrics means = after.of(means_of(cell));
   if (name == "retained_mass") return means.retained_mass;
@@ -113,6 +115,20 @@ std::string key_of(const TaskResult& result, const AskedItem& item) {
 // The seeds of one spec on one text, each with its value.
 using Seeds = std::map<std::uint64_t, double>;
 
+double mean_of(const Seeds& seeds) {
+  double sum = 0;
+  for (const auto& [seed, value] : seeds) sum += value;
+  return sum / static_cast<double>(seeds.size());
+}
+
+// NaN of a single seed.
+double deviation_of(const Seeds& seeds) {
+  const double mean = mean_of(seeds);
+  double squares = 0;
+  for (const auto& [seed, value] : seeds) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (static_cast<double>(seeds.size()) - 1));
+}
+
 class Collected {
  public:
   explicit Collected(const Selection& selection) : selection_(selection) {}
@@ -138,9 +154,8 @@ class Collected {
                            std::vector<double>(texts_.values.size(), not_measured)});
     }
     for (const auto& [place, seeds] : seeds_) {
-      double sum = 0;
-      for (const auto& [seed, value] : seeds) sum += value;
-      out.specs[place.second].values[place.first] = sum / static_cast<double>(seeds.size());
+      out.specs[place.second].values[place.first] =
+          selection_.spread ? deviation_of(seeds) : mean_of(seeds);
     }
     return out;
   }

@@ -23,6 +23,7 @@ struct Measure {
   std::string_view title;  // for readers, with its unit
   bool more_is_better = false;
   MeasuredIn in = MeasuredIn::replays;
+  bool only_asked_for = false;  // not in tables of all measures
 
   // What one value is of, in the plural.
   [[nodiscard]] std::string_view units() const {
@@ -31,7 +32,7 @@ struct Measure {
 };
 
 // retained_mass, optimum_share, topk_overlap, output_error and kl_to_dense of replays, over the
-// queries after the first loss; loss and recall of evaluations, the latter also of facts up to and
+// queries after the first loss, and moved_rows, which trims moved; loss and recall of evaluations, the latter also of facts up to and
 // more than 64 tokens ago; exact, contains, f1, choice and answer_loss of task files, of which each
 // item is a text.
 std::span<const Measure> measures();
@@ -57,6 +58,8 @@ struct MeasuredTexts {
 struct Selection {
   std::optional<std::size_t> window{};              // of evaluations: cut into windows of this size
   std::function<bool(const Spec& spec)> accepts{};  // empty: every spec
+  // Values are standard deviations over seeds (n - 1) instead of means; NaN of a single seed.
+  bool spread = false;
 };
 
 // A text that several of the runs measured with one spec and seed counts once, as the last measured

@@ -1,13 +1,16 @@
-#include "kvcheck/cli/report/named_spec.h"
+#include "kvcheck/reports/compare/named_spec.h"
 
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv::cli {
+namespace kv::reports {
 
-bool means(const std::string& words, const Spec& spec) {
+bool names_spec(const std::string& words, const Spec& spec) {
   if (words == spec.policy->name || words == spec.label() || words == spec.canonical()) return true;
-  const auto same = parse_spec(words, {.budget = spec.bounded() ? spec.budget : 0});
-  return same && *same == spec;
+  // As they stand, or, where they name no budget, at that of the spec.
+  const auto own = parse_spec(words);
+  if (own && *own == spec) return true;
+  const auto there = parse_spec(words, {.budget = spec.bounded() ? spec.budget : 0});
+  return there && *there == spec;
 }
 
-}  // namespace kv::cli
+}  // namespace kv::reports

@@ -7,10 +7,10 @@ namespace kv {
 struct Spec;
 }
 
-namespace kv::cli {
+namespace kv::reports {
 
 // Whether the words mean this spec: its policy's name, its label or its canonical text, or a spec
 // or preset that equals it at its budget.
-bool means(const std::string& words, const Spec& spec);
+bool names_spec(const std::string& words, const Spec& spec);
 
-}  // namespace kv::cli
+}  // namespace kv::reports

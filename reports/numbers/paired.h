@@ -47,6 +47,12 @@ PairedTest paired_test(std::span<const double> differences, double margin);
 // finite values. Source: Efron, "Better bootstrap confidence intervals", JASA 82 (1987), section 3.
 Interval bootstrap_interval(std::span<const double> values);
 
+// The ratio of the means of two lists, sum(a) / sum(b), with its 95 % interval from 10,000 resamples
+// of the pairs, corrected as in bootstrap_interval, whose acceleration here is that of the ratios
+// without one pair each. Fewer than fewest_pairs have no interval. A resample whose sum(b) is 0
+// counts as infinite. NaN where sum(b) is 0. Requires finite lists of one length.
+Interval ratio_interval(std::span<const double> a, std::span<const double> b);
+
 // What a paired test says, together with the other tests of its table.
 enum class Finding {
   same,      // all differences are exactly 0

@@ -126,6 +126,7 @@ Result<TextsSection> write_over_texts(const std::vector<StoredRun>& runs, const 
   TextsSection section{.folder = "texts"};
   SectionFiles files;
   for (const Measure& measure : measures()) {
+    if (measure.only_asked_for) continue;
     Comparison comparison = compare_specs(measured(runs, measure), measure, {});
     if (comparison.rows.empty() || comparison.texts < 2) continue;
     files.emplace_back(std::string(measure.name) + ".csv", to_csv(table_of(comparison)));

@@ -64,6 +64,7 @@ COMMANDS = [
     Command("plot", "plot budget in/old.db --script -o new.pdf"),
     Command("plot-list", "plot in/old.db --list"),
     Command("compare", "compare in/old.db in/old.db --json new.json --csv new.csv"),
+    Command("hypotheses", "hypotheses in/said.json --json new.json --markdown new.md"),
     Command("man", "man -o ."),
     Command("completion", "completion bash"),
     Command("trace-info", "trace info in/trace.safetensors in/rows.npz --json",

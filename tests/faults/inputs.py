@@ -140,4 +140,7 @@ def make(program, folder):
     run(program, folder, *generate, "--kind", "qkv", "-o", "qkv.safetensors")
     run(program, folder, "replay", "rows.npy", "--policy", "window", "--budget", "4",
         "-o", "old.db", "--quiet")
+    condition = {"results": "in/old.db", "measure": "retained_mass", "of": "window", "mean": {"above": 0}}
+    write(folder + "/said.json",
+          json.dumps({"hypotheses": [{"hypothesis": "It is so.", "conditions": [condition]}]}))
 

@@ -85,6 +85,22 @@ def own_run():
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
+def said():
+    """Hypotheses about files of the runs, with every kind of condition and verdict."""
+    mass = {"results": "seeds.db", "measure": "retained_mass", "of": "random"}
+    above = dict(mass, mean={"above": 0.001, "below": 1.5}, about="replays")
+    window = {"results": "run.db", "measure": "perplexity", "window": 100, "of": "window:budget=32",
+              "against": "dense", "ratio": {"above": 0}}
+    spread = dict(mass, spread=True, against="random", difference={"below": -1})
+    law = {"results": "broken.json", "law": "resident.recent"}
+    uniform = {"results": "uniform.json", "uniform": "reservoir"}
+    return json.dumps({"hypotheses": [
+        {"hypothesis": "One.", "source": "Me.", "note": "So far.", "conditions": [above, law, uniform]},
+        {"hypothesis": "Two.", "conditions": [above, spread]},
+        {"hypothesis": "Three.", "conditions": [spread, dict(law, law="BROKEN")]},
+        {"hypothesis": "Four.", "conditions": [window, dict(law, results="died.json", law="NOT_RUN")]}]})
+
+
 def make(program, source, folder):
     """Makes in/ and logs/ in the folder of the runs."""
     inputs.make(program, folder + "/in")
@@ -95,5 +111,6 @@ def make(program, source, folder):
     for name, layout in (("rules", "interleaved"), ("half", "half")):
         inputs.write("%s/in/%s.safetensors" % (folder, name), ruled_trace(layout))
     inputs.write(folder + "/in/own.jsonl", own_run())
+    inputs.write(folder + "/in/said.json", said())
     inputs.write(folder + "/logs/window.csv",
                  "input_length,nll\n" + "".join("%d,1.5\n" % length for length in range(1, 257)))

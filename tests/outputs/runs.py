@@ -147,6 +147,9 @@ RUNS = [
     Run("plot budget run.db --script -o figure.pdf",
         {"figure.pdf": "for people", "figure.gp": "for people",
          "figure.csv": "csv trace-N/budget.csv"}),
+    Run("replay %s --policy random:sinks=0,budget=4 --seeds 2 --quiet -o seeds.db" % TEXTS,
+        {"seeds.db": "results"}),
+    Run("hypotheses in/said.json --json verdicts.jsonl", {"verdicts.jsonl": "lines verdicts"}),
     Run("report run.db -o page --compare all.db --selftest selftest.json --logs logs", {"page": "report"}),
 ]
 
@@ -158,6 +161,7 @@ WRITES = {
     "sweep": {"output": "results"},
     "merge": {"output": "results"},
     "compare": {"json": "lines", "csv": "csv", "markdown": "for people"},
+    "hypotheses": {"json": "lines", "markdown": "for people"},
     "check": {"json": "laws", "junit": "junit", "record": "lines"},
     "judge": {"json": "laws", "junit": "junit", "csv": "csv"},
     "uniformity": {"json": "uniformity", "plot": "plots"},

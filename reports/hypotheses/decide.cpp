@@ -1,0 +1,205 @@
+#include "kvcheck/reports/hypotheses/decide.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "kvcheck/reports/compare/measured.h"
+#include "kvcheck/reports/compare/named_spec.h"
+#include "kvcheck/reports/hypotheses/json_findings.h"
+#include "kvcheck/reports/numbers/paired.h"
+
+namespace kv::reports {
+namespace {
+
+constexpr std::array<std::string_view, 4> verdict_words = {"holds", "holds in part",
+                                                           "does not hold", "not decided"};
+
+Interval exponential(const Interval& of) {
+  return {.mean = std::exp(of.mean), .low = std::exp(of.low), .high = std::exp(of.high)};
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+const Measure& measure_of(const Condition& condition) {
+  const std::string name = condition.measure == "perplexity" ? "loss" : condition.measure;
+  return *std::ranges::find(measures(), name, &Measure::name);
+}
+
+// Results files by path, each read once, with all their complete runs.
+class ResultsFiles {
+ public:
+  Result<const std::vector<StoredRun>*> at(const std::string& path) {
+    if (const auto known = runs_.find(path); known != runs_.end()) return &known->second;
+    const auto summaries = list_runs(path);
+    if (!summaries) return summaries.error();
+    std::vector<StoredRun> runs;
+    for (const RunSummary& summary : *summaries) {
+      if (!summary.complete) continue;
+      auto run = read_run(path, summary.id);
+      if (!run) return run.error();
+      runs.push_back(*std::move(run));
+    }
+    if (runs.empty()) return usage_error("'" + path + "' has no complete run");
+    return &runs_.emplace(path, std::move(runs)).first->second;
+  }
+
+ private:
+  std::map<std::string, std::vector<StoredRun>> runs_;
+};
+
+Result<const MeasuredSpec*> spec_named(const MeasuredTexts& all,
+                                       const std::string& words,
+                                       std::string_view field) {
+  const MeasuredSpec* found = nullptr;
+  for (const MeasuredSpec& spec : all.specs) {
+    if (!names_spec(words, spec.spec)) continue;
+    if (found != nullptr) {
+      return usage_error(std::string(field) + " '" + words + "' stands for " + found->canonical +
+                         " and " + spec.canonical + "; expected one spec");
+    }
+    found = &spec;
+  }
+  if (found != nullptr) return found;
+  return usage_error(std::string(field) + " '" + words + "' is of no spec that was measured so");
+}
+
+Result<Selection> selection_of(const Condition& condition, const std::vector<StoredRun>& runs) {
+  Selection selection{.window = condition.window, .accepts = {}, .spread = condition.spread};
+  const std::vector<std::size_t> windows = windows_of(runs);
+  if (measure_of(condition).in != MeasuredIn::evaluations || condition.window) return selection;
+  if (windows.size() < 2) return selection;
+  return usage_error("'" + condition.results + "' has texts in windows of several sizes, " +
+                     std::to_string(windows[0]) + " and " + std::to_string(windows[1]) +
+                     " among them; expected a window");
+}
+
+// The values of both specs at the texts that have both.
+struct Pairs {
+  std::vector<double> of{};
+  std::vector<double> against{};
+};
+
+Pairs pairs_of(const MeasuredSpec& of, const MeasuredSpec& against) {
+  Pairs pairs;
+  for (std::size_t text = 0; text < of.values.size(); ++text) {
+    if (std::isnan(of.values[text]) || std::isnan(against.values[text])) continue;
+    pairs.of.push_back(of.values[text]);
+    pairs.against.push_back(against.values[text]);
+  }
+  return pairs;
+}
+
+Interval value_of(const Condition& condition, const Pairs& pairs) {
+  const bool logarithms = condition.measure == "perplexity";
+  if (condition.quantity == Quantity::mean) {
+    const Interval mean = bootstrap_interval(pairs.of);
+    return logarithms ? exponential(mean) : mean;
+  }
+  if (condition.quantity == Quantity::ratio && !logarithms) {
+    return ratio_interval(pairs.of, pairs.against);
+  }
+  std::vector<double> differences(pairs.of.size());
+  std::ranges::transform(pairs.of, pairs.against, differences.begin(), std::minus<>());
+  const Interval difference = bootstrap_interval(differences);
+  return logarithms ? exponential(difference) : difference;
+}
+
+Result<DecidedCondition> decide_numbers(const Condition& condition, ResultsFiles& files) {
+  const auto runs = files.at(condition.results);
+  if (!runs) return runs.error();
+  const auto selection = selection_of(condition, **runs);
+  if (!selection) return selection.error();
+  const Measure& measure = measure_of(condition);
+  const MeasuredTexts all = measured(**runs, measure, *selection);
+  const auto of = spec_named(all, condition.of, "of");
+  if (!of) return of.error();
+  const bool two = condition.quantity != Quantity::mean;
+  const auto against = two ? spec_named(all, condition.against, "against") : of;
+  if (!against) return against.error();
+  const Pairs pairs = pairs_of(**of, **against);
+  if (pairs.of.empty()) {
+    return usage_error("'" + condition.results + "' has no text on which both were measured");
+  }
+  DecidedCondition decided{.condition = condition,
+                           .value = value_of(condition, pairs),
+                           .of_mean = mean_of(pairs.of),
+                           .against_mean = mean_of(pairs.against),
+                           .texts = pairs.of.size(),
+                           .units = measure.units()};
+  if (condition.measure == "perplexity") {
+    decided.of_mean = std::exp(decided.of_mean);
+    decided.against_mean = std::exp(decided.against_mean);
+  }
+  decided.verdict = verdict_on(decided.value, condition.bounds);
+  return decided;
+}
+
+Result<DecidedCondition> decide_finding(const Condition& condition) {
+  const auto finding = condition.quantity == Quantity::law
+                           ? law_finding(condition.results, condition.of)
+                           : uniformity_finding(condition.results, condition.of);
+  if (!finding) return finding.error();
+  return DecidedCondition{.condition = condition,
+                          .verdict = !finding->decided ? Verdict::undecided
+                                     : finding->holds  ? Verdict::holds
+                                                       : Verdict::fails,
+                          .found = finding->words};
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  return verdict_words.at(static_cast<std::size_t>(verdict));
+}
+
+Verdict verdict_on(const Interval& value, const Bounds& bounds) {
+  if (std::isnan(value.low) || std::isnan(value.high)) return Verdict::undecided;
+  const bool too_low = bounds.above && value.high <= *bounds.above;
+  const bool too_high = bounds.below && value.low >= *bounds.below;
+  if (too_low || too_high) return Verdict::fails;
+  const bool high_enough = !bounds.above || value.low > *bounds.above;
+  const bool low_enough = !bounds.below || value.high < *bounds.below;
+  return high_enough && low_enough ? Verdict::holds : Verdict::undecided;
+}
+
+Verdict verdict_on(const std::vector<DecidedCondition>& conditions) {
+  const auto count = [&](Verdict verdict) {
+    return std::ranges::count(conditions, verdict, &DecidedCondition::verdict);
+  };
+  if (count(Verdict::fails) > 0)
+    return count(Verdict::holds) > 0 ? Verdict::in_part : Verdict::fails;
+  return count(Verdict::undecided) > 0 ? Verdict::undecided : Verdict::holds;
+}
+
+Result<std::vector<DecidedHypothesis>> decide(const std::vector<Hypothesis>& hypotheses,
+                                              const std::string& name) {
+  ResultsFiles files;
+  std::vector<DecidedHypothesis> out;
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    DecidedHypothesis& decided = out.emplace_back();
+    decided.hypothesis = hypotheses[i];
+    for (std::size_t k = 0; k < hypotheses[i].conditions.size(); ++k) {
+      const Condition& condition = hypotheses[i].conditions[k];
+      auto one =
+          condition.measure.empty() ? decide_finding(condition) : decide_numbers(condition, files);
+      if (!one) {
+        return Error{one.error().kind, "'" + name + "': hypotheses[" + std::to_string(i) +
+                                           "].conditions[" + std::to_string(k) +
+                                           "]: " + one.error().message};
+      }
+      decided.conditions.push_back(*std::move(one));
+    }
+    decided.verdict = verdict_on(decided.conditions);
+  }
+  return out;
+}
+
+}  // namespace kv::reports

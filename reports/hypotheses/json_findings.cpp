@@ -1,0 +1,89 @@
+#include "kvcheck/reports/hypotheses/json_findings.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/base/text/json_at.h"
+#include "kvcheck/base/text/json_value.h"
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/reports/compare/named_spec.h"
+#include "kvcheck/sim/spec/spec.h"
+
+namespace kv::reports {
+namespace {
+
+// Calls use(JsonAt) with the object of each line. Errors: no JSON, and what `use` complains of.
+template <typename Use>
+Result<void> for_each_line(const std::string& path, std::string_view of, const Use& use) {
+  const auto file = MappedFile::open(path);
+  if (!file) return file.error();
+  const auto bytes = file->bytes();
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string expected = "a line of " + std::string(of);
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty()) continue;
+    const auto value = json_value(line, path, expected);
+    if (!value) return value.error();
+    Complaints complaints;
+    use(JsonAt(*value, "line " + std::to_string(number), complaints));
+    if (complaints.lines.empty()) continue;
+    return malformed("'" + path + "': " + printable_line(complaints.lines.front()) + "; expected " +
+                     expected);
+  }
+  return {};
+}
+
+bool is_of(const std::string& words, const std::string& subject) {
+  if (words == subject) return true;
+  const auto spec = parse_spec(subject);
+  return spec && names_spec(words, *spec);
+}
+
+}  // namespace
+
+Result<JsonFinding> law_finding(const std::string& path, const std::string& law) {
+  JsonFinding finding{.decided = true, .holds = true};
+  std::size_t subjects = 0;
+  const auto read = for_each_line(path, "kvcheck check --json", [&](const JsonAt& line) {
+    const std::string subject = line.need("subject").text("a name");
+    const JsonAt laws = line.need("laws");
+    const std::size_t count = laws.size("a list of laws");
+    for (std::size_t i = 0; i < count; ++i) {
+      if (laws[i].need("law").text("an id") != law) continue;
+      const std::string status = laws[i].need("status").text("a status");
+      if (status == "not_applicable") continue;
+      const auto cases = laws[i].need("cases").unsigned64("a count");
+      ++subjects;
+      finding.holds = finding.holds && status == "held";
+      finding.decided = finding.decided && status != "not_run";
+      finding.words += (finding.words.empty() ? "" : "; ") + subject + ": " +
+                       (status == "not_run" ? "not run" : status) + " in " + std::to_string(cases) +
+                       " cases";
+    }
+  });
+  if (!read) return read.error();
+  if (subjects > 0) return finding;
+  return usage_error("'" + path + "' has no subject to which the law '" + law + "' applies");
+}
+
+Result<JsonFinding> uniformity_finding(const std::string& path, const std::string& subject) {
+  JsonFinding finding;
+  const auto read = for_each_line(path, "kvcheck uniformity --json", [&](const JsonAt& line) {
+    const bool right = is_of(subject, line.need("spec").text("a spec"));
+    const bool uniform = line.need("uniform").boolean("true or false");
+    const std::string sentence = line.need("sentence").text("a sentence");
+    if (right && !finding.decided) {
+      finding = {.decided = true, .holds = uniform, .words = sentence};
+    }
+  });
+  if (!read) return read.error();
+  if (finding.decided) return finding;
+  return usage_error("'" + path + "' has no line of '" + subject + "'");
+}
+
+}  // namespace kv::reports

@@ -1,0 +1,189 @@
+#include "kvcheck/cli/report/hypotheses.h"
+
+#include <cstdlib>
+
+#include "kvcheck/base/file.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/reports/fake_results.h"
+
+namespace kv::cli {
+namespace {
+
+using test::Ran;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Replays of eight short streams of one kind, and statements about them.
+class HypothesesCommand : public ::testing::Test {
+ protected:
+  void replay(int streams, const std::string& name) {
+    std::vector<std::string> words = {"replay"};
+    for (int seed = 1; seed <= streams; ++seed) {
+      const std::string trace = folder_ / ("z" + std::to_string(seed) + ".safetensors");
+      const Ran made = test::run({"trace", "generate", "zipf", "--tokens", "120", "--heads", "2",
+                                  "--seed", std::to_string(seed), "-o", trace});
+      ASSERT_EQ(made.status, 0) << made.err;
+      words.push_back(trace);
+    }
+    for (const char* spec : {"h2o", "streaming", "random", "reservoir"}) {
+      words.insert(words.end(), {"--policy", spec});
+    }
+    words.insert(words.end(), {"--budget", "16,64", "--seeds", "3", "--quiet", "-o",
+                               folder_ / (name + ".db"), "--json", folder_ / (name + ".jsonl")});
+    const Ran ran = test::run(words);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+  }
+
+  // Conditions whose results are files of the folder.
+  Ran decide(const std::string& conditions, const std::vector<std::string>& options = {}) {
+    std::string text =
+        R"({"hypotheses": [{"hypothesis": "It is so.", "source": "me", "note": "Only a test.",
+            "conditions": [)" +
+        conditions + "]}]}";
+    for (std::size_t at = 0; (at = text.find("IN/", at)) != std::string::npos;) {
+      text.replace(at, 3, folder_ / "");
+    }
+    EXPECT_TRUE(write_file(folder_ / "said.json", text));
+    std::vector<std::string> words = {"hypotheses", folder_ / "said.json"};
+    words.insert(words.end(), options.begin(), options.end());
+    return test::run(words);
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+const std::string of_mass = R"({"results": "IN/a.db", "measure": "retained_mass", )";
+
+TEST_F(HypothesesCommand, DecidesByTheIntervalOverTexts) {
+  replay(8, "a");
+  const std::string more =
+      of_mass + R"("of": "h2o:budget=64", "against": "h2o:budget=16", "difference": {"above": 0}})";
+  const std::string less =
+      of_mass + R"("of": "h2o:budget=16", "against": "h2o:budget=64", "ratio": {"above": 1}})";
+  const Ran holds = decide(more, {"--strict"});
+  EXPECT_EQ(holds.status, 0) << holds.out << holds.err;
+  EXPECT_THAT(holds.out, AllOf(HasSubstr("It is so."), HasSubstr("Holds."), HasSubstr("8 texts")));
+  const Ran fails = decide(less, {"--strict"});
+  EXPECT_EQ(fails.status, 1);
+  EXPECT_THAT(fails.out, HasSubstr("Does not hold."));
+  const Ran part = decide(more + "," + less, {"--strict"});
+  EXPECT_EQ(part.status, 1);
+  EXPECT_THAT(part.out, HasSubstr("Holds in part."));
+  EXPECT_EQ(decide(less).status, 0);
+  const Ran page = decide(more, {"--markdown", "-"});
+  EXPECT_THAT(page.out, AllOf(HasSubstr("| [1](#hypothesis-1) | It is so. | **holds** |"),
+                              HasSubstr("*(me)*"), HasSubstr("**Holds.** Only a test."),
+                              HasSubstr("| h2o:budget=64 | minus h2o:budget=16 |")));
+}
+
+TEST_F(HypothesesCommand, FewTextsDecideNothing) {
+  replay(5, "a");
+  const Ran ran = decide(of_mass + R"("of": "h2o:budget=64", "mean": {"above": 0}})", {"--strict"});
+  EXPECT_EQ(ran.status, 3) << ran.out;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("Not decided."), HasSubstr("5 texts")));
+}
+
+TEST_F(HypothesesCommand, AgreesWithNumPyWithin1e9) {
+  std::string python;
+  for (const std::string candidate : {"python3", "/usr/bin/python3"}) {
+    const std::string probe = candidate + " -c 'import numpy' >/dev/null 2>&1";
+    if (python.empty() && std::system(probe.c_str()) == 0) python = candidate;
+  }
+  if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+  replay(8, "a");
+  std::string conditions;
+  for (const std::string what :
+       {R"("of": "h2o:budget=16", "against": "streaming:budget=16", "ratio": {"above": 1}})",
+        R"("of": "h2o:budget=16", "against": "random:budget=16", "difference": {"below": 0.05}})",
+        R"("of": "random:budget=16", "mean": {"above": 0.5, "below": 0.9}})",
+        R"("of": "random:budget=64", "against": "random:budget=16", "spread": true,
+           "ratio": {"below": 1}})",
+        R"("of": "reservoir:budget=16", "spread": true, "mean": {"above": 0.001}})"}) {
+    conditions += (conditions.empty() ? "" : ",") + of_mass + what;
+  }
+  ASSERT_EQ(decide(conditions, {"--json", folder_ / "verdicts.jsonl"}).status, 0);
+  const std::string reference = python +
+                                " " KVCHECK_SOURCE_DIR "/tests/reports/hypotheses_reference.py " +
+                                (folder_ / "verdicts.jsonl") + " " + (folder_ / "a.jsonl");
+  EXPECT_EQ(std::system(reference.c_str()), 0);
+}
+
+TEST_F(HypothesesCommand, PerplexitiesAreExponentialsOfLosses) {
+  auto writer = reports::ResultsWriter::begin(folder_ / "e.db", "kvcheck eval");
+  ASSERT_TRUE(writer);
+  for (std::uint64_t text = 1; text <= 6; ++text) {
+    ClosedLoopResult result = testing::fake_evaluation(512, true);
+    result.checksum = text;
+    ASSERT_TRUE(writer->add(result));
+  }
+  ASSERT_TRUE(writer->finish());
+  const std::string spec = testing::fake_evaluation(512, true).cells.front().cell.spec.canonical();
+  const std::string of = R"({"results": "IN/e.db", "of": ")" + spec + R"(", "measure": )";
+  const Ran loss = decide(of + R"("loss", "mean": {"above": 0}})", {"--json", "-"});
+  const Ran perplexity = decide(of + R"("perplexity", "mean": {"above": 0}})", {"--json", "-"});
+  const auto mean = [](const Ran& ran) {
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return std::stod(ran.out.substr(ran.out.find("\"value\":") + 8));
+  };
+  EXPECT_NEAR(mean(perplexity), std::exp(mean(loss)), 1e-12);
+}
+
+TEST_F(HypothesesCommand, LawsAndSamplesAreThoseOfTheirFiles) {
+  const auto write = [&](const std::string& name, std::vector<std::string> words, int status) {
+    words.insert(words.end(), {"--quiet", "--json", folder_ / name});
+    const Ran ran = test::run(words);
+    ASSERT_EQ(ran.status, status) << ran.out << ran.err;
+  };
+  write("held.jsonl", {"check", "streaming:sinks=1,recent=3", "--filter", "resident.recent"}, 0);
+  write("even.jsonl",
+        {"uniformity", "reservoir:sinks=1,recent=2,budget=8", "--tokens", "24", "--trials", "400"},
+        0);
+  write("uneven.jsonl",
+        {"uniformity", "reservoir-as-printed:sinks=1,recent=2,budget=8", "--tokens", "24",
+         "--trials", "2000"},
+        1);
+  const Ran law = decide(R"({"results": "IN/held.jsonl", "law": "resident.recent"})", {"--strict"});
+  EXPECT_EQ(law.status, 0) << law.out << law.err;
+  EXPECT_THAT(law.out, HasSubstr("held in"));
+  EXPECT_EQ(decide(R"({"results": "IN/even.jsonl", "uniform": "reservoir"})", {"--strict"}).status,
+            0);
+  EXPECT_EQ(
+      decide(R"({"results": "IN/uneven.jsonl", "uniform": "reservoir-as-printed"})", {"--strict"})
+          .status,
+      1);
+  const Ran none = decide(R"({"results": "IN/held.jsonl", "law": "no.law"})");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("hypotheses[0].conditions[0]"), HasSubstr("'no.law'")));
+  const Ran other = decide(R"({"results": "IN/even.jsonl", "law": "resident.recent"})");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("kvcheck check --json"));
+}
+
+TEST_F(HypothesesCommand, WrongConditionsAreAnsweredInOneSentence) {
+  replay(6, "a");
+  const auto error_of = [&](const std::string& condition) {
+    const Ran ran = decide(condition);
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(error_of(R"({"results": "IN/none.db", "measure": "loss", "of": "h2o",
+                           "mean": {"above": 0}})"),
+              AllOf(HasSubstr("none.db"), HasSubstr("conditions[0]")));
+  EXPECT_THAT(error_of(of_mass + R"("of": "h2o", "mean": {"above": 0}})"),
+              HasSubstr("expected one spec"));
+  EXPECT_THAT(error_of(of_mass + R"("of": "tova", "mean": {"above": 0}})"),
+              HasSubstr("of no spec"));
+  EXPECT_THAT(error_of(R"({"results": "IN/a.db", "measure": "loss", "of": "h2o:budget=16",
+                           "mean": {"above": 0}})"),
+              HasSubstr("of no spec that was measured so"));
+  const Ran none = test::run({"hypotheses", folder_ / "no.json"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("no.json"));
+}
+
+}  // namespace
+}  // namespace kv::cli
