@@ -7,8 +7,7 @@
 #include <ostream>
 #include <utility>
 
-#include "kvcheck/cli/evaluate/evaluate_parts.h"
-#include "kvcheck/cli/evaluate/speed_run.h"
+#include "kvcheck/cli/evaluate/speed_rows.h"
 #include "kvcheck/cli/model/model_memory.h"
 #include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/cli/options/interrupt.h"
@@ -24,7 +23,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 18> table = {{
+constexpr std::array<Option, 19> table = {{
     model_option,
     weights_option,
     policy_option,
@@ -42,6 +41,10 @@ constexpr std::array<Option, 18> table = {{
      .value = "N",
      .default_value = "32",
      .help = "tokens that are timed one by one after each prompt"},
+    {.name = "runs",
+     .value = "N",
+     .default_value = "1",
+     .help = "how many times everything is timed; kvcheck compare tests six runs or more"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "the seed of policies that draw"},
     storage_option,
     keys_option,
@@ -64,7 +67,14 @@ constexpr std::string_view help =
     "median time of a token after it, the part of that for attention (with the policy and the\n"
     "storing of keys and values), the bytes of keys and values, and the largest memory of the\n"
     "process. The tokens stand for no text; policies that use token classes get an even mixture\n"
-    "of them. Other work on the machine changes the times, so compare rows of one run only.\n"
+    "of them.\n"
+    "\n"
+    "Other work on the machine changes the times. --runs times everything N times: a run has all\n"
+    "policies at one length right after each other, then the next length, and every second run\n"
+    "has the policies in the opposite order. The table then shows medians over the runs with the\n"
+    "least and the most, the files hold every run, and kvcheck compare --measure attention_s "
+    "tests\n"
+    "whether policies differ, in pairs of the same run.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -73,6 +83,8 @@ constexpr std::string_view help =
     "      --policy 'streaming:sinks=4;positions=in-cache' --budget 256 --length 256,1024,2048\n"
     "  kvcheck speed --model model/data --policy window --budget 64 --chunk 64 -o run.db\n"
     "  kvcheck speed --model model/data --policy window --budget 64 --chunk 64 -o run.db --resume\n"
+    "  kvcheck speed --model model/data --policy window --policy h2o --budget 64 --runs 8 -o "
+    "run.db\n"
     "\n"
     "With -o, each row is kept beside the results file as soon as it is timed, even if the "
     "program\n"
@@ -85,10 +97,8 @@ struct SpeedPlan {
   std::string path;
   std::string weights;  // how they are stored
   model::LanguageModel model;
-  std::vector<Cell> cells;
   model::DecoderOptions options;
-  std::vector<std::uint64_t> lengths;
-  std::size_t tokens = 0;
+  SpeedRows rows;
   std::size_t threads = 1;
   std::string storage;
   std::string command;  // for the results file
@@ -97,24 +107,11 @@ struct SpeedPlan {
   bool resume = false;
 };
 
-// A prompt that is read token by token takes 6 to 12 times as long, and other programs read it in
-// chunks too. A few specs allow no chunk but 1.
-void give_chunks(const Arguments& arguments, std::vector<Cell>& cells) {
-  constexpr std::uint32_t usual_chunk = 64;
-  if (arguments.given("chunk")) return;
-  for (Cell& cell : cells) {
-    if (cell.spec.chunk != 1) continue;
-    Spec chunked = cell.spec;
-    chunked.chunk = usual_chunk;
-    if (parse_spec(chunked.canonical())) cell.spec = chunked;
-  }
-}
-
 // The command without its outputs, which do not change what is measured.
 std::string command_of_speed(const Arguments& arguments, std::size_t threads) {
   std::string out = "kvcheck speed";
   for (const std::string_view name : {"model", "weights", "policy", "budget", "chunk", "length",
-                                      "tokens", "seed", "storage", "keys"}) {
+                                      "tokens", "runs", "seed", "storage", "keys"}) {
     if (!arguments.given(name)) continue;
     for (const std::string& value : arguments.values(name)) {
       out += " --" + std::string(name) + " " + shell_word(value);
@@ -128,17 +125,20 @@ Result<SpeedPlan> plan_speed(const Arguments& arguments) {
   SpeedPlan plan;
   Result<std::vector<Cell>> cells = model_cells(arguments, {"dense"});
   if (!cells) return cells.error();
-  plan.cells = *std::move(cells);
-  give_chunks(arguments, plan.cells);
+  plan.rows.cells = *std::move(cells);
+  if (!arguments.given("chunk")) give_usual_chunks(plan.rows.cells);
   const Result<model::DecoderOptions> options = decoder_options(arguments);
   if (!options) return options.error();
   plan.options = *options;
   const auto lengths = arguments.counts("length", 1, std::uint64_t{1} << 24);
   if (!lengths) return lengths.error();
-  plan.lengths = *lengths;
+  plan.rows.lengths = *lengths;
   const auto tokens = arguments.count("tokens", 1, 1000000);
   if (!tokens) return tokens.error();
-  plan.tokens = tokens->value();
+  plan.rows.tokens = tokens->value();
+  const auto runs = arguments.count("runs", 1, 10000);
+  if (!runs) return runs.error();
+  plan.rows.runs = runs->value();
   plan.outputs = {.results = arguments.value("output"),
                   .json = arguments.value("json"),
                   .csv = arguments.value("csv"),
@@ -162,8 +162,8 @@ Result<SpeedPlan> plan_speed(const Arguments& arguments) {
   plan.path = arguments.value("model");
   plan.weights = arguments.value("weights");
   plan.model = *std::move(model);
-  const std::size_t longest = *std::ranges::max_element(plan.lengths) + plan.tokens;
-  const auto needs = decoder_needs(plan.model, plan.cells, longest, 1);
+  const std::size_t longest = *std::ranges::max_element(plan.rows.lengths) + plan.rows.tokens;
+  const auto needs = decoder_needs(plan.model, plan.rows.cells, longest, 1);
   if (auto fits = check_memory(arguments, needs); !fits) return fits.error();
   return plan;
 }
@@ -172,56 +172,38 @@ Result<SpeedPlan> plan_speed(const Arguments& arguments) {
 Result<TimingResult> time_all(const SpeedPlan& plan, ResumableRun* run, Streams& streams) {
   const InterruptGuard guard;
   Progress progress(streams.err, streams.terminal && !plan.quiet);
-  TimingResult result{.model = plan.path,
+  const auto all = static_cast<double>(plan.rows.count());
+  auto cells = time_rows(plan.model, plan.options, plan.rows, run,
+                         [&](std::size_t rows, const std::string& label) {
+                           progress.update(static_cast<double>(rows) / all, label);
+                         });
+  if (!cells) return cells.error();
+  return TimingResult{.model = plan.path,
                       .weights = plan.weights,
                       .weight_bytes = plan.model.weight_bytes(),
                       .storage = plan.storage,
-                      .tokens = plan.tokens,
-                      .threads = plan.threads};
-  const std::size_t all = plan.cells.size() * plan.lengths.size();
-  for (const Cell& cell : plan.cells) {
-    for (const std::uint64_t length : plan.lengths) {
-      const std::size_t done = result.cells.size();
-      progress.update(static_cast<double>(done) / static_cast<double>(all), cell.spec.label());
-      const std::string key = "row " + std::to_string(done);
-      if (run != nullptr) {
-        if (auto kept = kept_row(*run, key, cell, length)) {
-          result.cells.push_back(*std::move(kept));
-          continue;
-        }
-      }
-      Result<TimedCell> timed = time_decoder(plan.model, cell, plan.options, length, plan.tokens);
-      if (interrupted()) {
-        return io_error("interrupted after " + std::to_string(done) + " of " + std::to_string(all) +
-                        " rows");
-      }
-      if (!timed) {
-        return Error{timed.error().kind, cell.spec.label() + ": " + timed.error().message};
-      }
-      if (run != nullptr) run->keep({{key, bytes_of(*timed)}});
-      result.cells.push_back(*std::move(timed));
-    }
-  }
-  return result;
+                      .tokens = plan.rows.tokens,
+                      .threads = plan.threads,
+                      .cells = *std::move(cells)};
 }
 
 Result<void> write_outputs(const TimingResult& result, const Outputs& outputs, Streams& streams) {
-  const reports::Table timed = reports::timing_table(result);
+  const std::string csv = reports::to_csv(reports::timing_rows(result));
   const std::string json = reports::timing_json(result);
   if (outputs.json == "-") {
     streams.out << json;
   } else if (outputs.csv == "-") {
-    streams.out << reports::to_csv(timed);
+    streams.out << csv;
   } else {
     streams.out << reports::timing_line(result) << "\n\n"
-                << reports::to_text(timed, streams.columns);
+                << reports::to_text(reports::timing_table(result), streams.columns);
   }
   streams.out << std::flush;
   if (!outputs.json.empty() && outputs.json != "-") {
     if (auto written = write_output(outputs.json, json); !written) return written;
   }
   if (outputs.csv.empty() || outputs.csv == "-") return {};
-  return write_output(outputs.csv, reports::to_csv(timed));
+  return write_output(outputs.csv, csv);
 }
 
 // The run is begun before anything is timed, so that errors of the file are reported at once.

@@ -133,7 +133,7 @@ std::string text_of_run(const StoredRun& run) {
     text += reports::closed_loop_json(evaluation) + reports::closed_loop_series_csv(evaluation);
   }
   for (const TimingResult& timing : run.timings) {
-    text += reports::to_csv(reports::timing_table(timing));
+    text += reports::to_csv(reports::timing_rows(timing));
   }
   for (const TaskResult& task : run.tasks) text += reports::task_json(task);
   return text;

@@ -8,6 +8,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/timed_medians.h"
 #include "kvcheck/reports/plot/legend.h"
 #include "kvcheck/reports/plot/plot_text.h"
 
@@ -100,7 +101,8 @@ std::string length_axis(const std::set<std::size_t>& lengths, double pixels) {
 
 }  // namespace
 
-Figure timing_figure(const TimingResult& result, double page_width, const Renaming& renaming) {
+Figure timing_figure(const TimingResult& timings, double page_width, const Renaming& renaming) {
+  const TimingResult result = medians_of(timings);
   Figure figure{.name = "speed", .title = "Time and memory against length", .caption = {}};
   std::set<std::size_t> lengths;
   for (const TimedCell& cell : result.cells) lengths.insert(cell.length);
@@ -133,13 +135,14 @@ Figure timing_figure(const TimingResult& result, double page_width, const Renami
     ++place;
   }
   data.finish(figure);
+  const std::size_t runs = timed_runs(timings);
   figure.caption =
       "The median time of a token after a prompt, how much of it is attention, the bytes of "
       "keys and values held, and the largest memory of the process (weights, and what earlier "
       "rows left behind, included), all axes logarithmic; where there are several budgets, in "
       "parentheses. Times are those of one machine, which may have run other work. " +
       result.model + "; weights " + result.weights + ", keys and values " + result.storage +
-      timed.common + ".";
+      timed.common + (runs < 2 ? "" : "; medians of " + std::to_string(runs) + " runs") + ".";
   return figure;
 }
 

@@ -75,8 +75,8 @@ SectionFiles files_of(const ClosedLoopResult& result) {
 }
 
 SectionFiles files_of(const TimingResult& result) {
-  const Table table = timing_table(result);
-  return {{"timings.csv", to_csv(table)}, {"timings.md", to_markdown(table)}};
+  return {{"timings.csv", to_csv(timing_rows(result))},
+          {"timings.md", to_markdown(timing_table(result))}};
 }
 
 SectionFiles files_of(const TaskResult& result) {

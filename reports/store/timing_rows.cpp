@@ -3,9 +3,26 @@
 #include <utility>
 
 #include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/schema.h"
+#include "kvcheck/reports/store/schema_tables.h"
 #include "kvcheck/reports/store/select_detail.h"
 
 namespace kv::reports {
+
+// What version 9 adds.
+const char* const tables_of_9 = R"sql(
+CREATE TABLE timing_threads (
+  timing INTEGER PRIMARY KEY REFERENCES timings(id),
+  threads INTEGER NOT NULL
+);
+CREATE TABLE timed_repetitions (
+  timing INTEGER NOT NULL REFERENCES timings(id),
+  ordinal INTEGER NOT NULL,
+  repetition INTEGER NOT NULL,
+  PRIMARY KEY (timing, ordinal)
+) WITHOUT ROWID;
+)sql";
+
 namespace {
 
 Result<TimedCell> select_timed(Database& database, const Statement& row) {
@@ -20,11 +37,24 @@ Result<TimedCell> select_timed(Database& database, const Statement& row) {
   cell.attention_s = row.real(5);
   cell.kv_bytes = row.count(6);
   cell.peak_bytes = row.count(7);
+  cell.repetition = row.count(8);
   doubts.require(cell.length > 0, "timed_cells.length");
   doubts.require(cell.token_s > 0, "timed_cells.token_s");
+  doubts.require(cell.repetition > 0, "timed_repetitions.repetition");
   if (doubts.any()) return doubts.error();
   cell.cell.spec = *spec;
   return cell;
+}
+
+// Files before version 9 do not say how many threads there were.
+Result<std::size_t> select_threads(Database& database, std::int64_t timing) {
+  Statement select(database, "SELECT threads FROM timing_threads WHERE timing = ?");
+  select.bind_all(timing);
+  const auto there = select.next();
+  if (!there) return there.error();
+  const std::size_t threads = *there ? select.count(0) : 0;
+  if (const Result<void> right = select.right_types(); !right) return right.error();
+  return threads;
 }
 
 }  // namespace
@@ -39,6 +69,9 @@ Result<void> insert_timing(Database& database, const RunPlace& place, const Timi
                               result.weight_bytes, text(result.storage), result.tokens);
   if (!done) return done.error();
   const std::int64_t timing = database.last_id();
+  Statement threads(database, "INSERT INTO timing_threads VALUES (?,?)");
+  if (const auto added = threads.run(timing, result.threads); !added) return added.error();
+  Statement repeated(database, "INSERT INTO timed_repetitions VALUES (?,?,?)");
   Statement insert(database, "INSERT INTO timed_cells VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
   std::int64_t ordinal = 0;
   for (const TimedCell& cell : result.cells) {
@@ -46,11 +79,12 @@ Result<void> insert_timing(Database& database, const RunPlace& place, const Timi
     const std::string canonical = spec.canonical();
     const std::string label = spec.label();
     const std::string seed = std::to_string(cell.cell.seed);
-    const auto added =
-        insert.run(timing, ordinal++, text(canonical), spec.policy->name, text(label), spec.budget,
-                   text(seed), cell.length, cell.first_token_s, cell.token_s, cell.attention_s,
-                   cell.kv_bytes, cell.peak_bytes);
+    const auto added = insert.run(timing, ordinal, text(canonical), spec.policy->name, text(label),
+                                  spec.budget, text(seed), cell.length, cell.first_token_s,
+                                  cell.token_s, cell.attention_s, cell.kv_bytes, cell.peak_bytes);
     if (!added) return added.error();
+    const auto numbered = repeated.run(timing, ordinal++, cell.repetition);
+    if (!numbered) return numbered.error();
   }
   return {};
 }
@@ -66,9 +100,23 @@ Result<TimingResult> select_timing(Database& database, std::int64_t timing) {
                       .storage = about.text(3),
                       .tokens = about.count(4)};
   if (const Result<void> right = about.right_types(); !right) return right.error();
-  Statement rows(database,
-                 "SELECT spec, seed, length, first_token_s, token_s, attention_s, kv_bytes,"
-                 " peak_bytes FROM timed_cells WHERE timing = ? ORDER BY ordinal");
+  // Before version 9 everything was timed once.
+  const auto repeats = has_table(database, "timed_repetitions");
+  if (!repeats) return repeats.error();
+  if (*repeats) {
+    const auto threads = select_threads(database, timing);
+    if (!threads) return threads.error();
+    result.threads = *threads;
+  }
+  const std::string repetition = *repeats ? "(SELECT repetition FROM timed_repetitions AS of_cell"
+                                            " WHERE of_cell.timing = timed_cells.timing"
+                                            " AND of_cell.ordinal = timed_cells.ordinal)"
+                                          : "1";
+  const std::string sql =
+      "SELECT spec, seed, length, first_token_s, token_s, attention_s, kv_bytes, peak_bytes,"
+      " " +
+      repetition + " FROM timed_cells WHERE timing = ? ORDER BY ordinal";
+  Statement rows(database, sql.c_str());
   rows.bind_all(timing);
   while (true) {
     const auto there = rows.next();

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/numbers/timed_medians.h"
 #include "kvcheck/reports/tables/comparison_table.h"
 
 namespace kv::reports {
@@ -26,7 +27,7 @@ std::size_t common_specs(const ReplayResult& open, const ClosedLoopResult& close
 std::size_t timed_specs(const ReplayResult& open, const TimingResult& timed) {
   std::size_t count = 0;
   for (const SpecSummary& summary : summarise(open)) {
-    if (longest_timed(&timed, summary.spec) != nullptr) ++count;
+    if (longest_timed(&timed, summary.spec)) ++count;
   }
   return count;
 }
@@ -42,12 +43,13 @@ std::vector<const ClosedLoopCell*> closed_cells_of(const ClosedLoopResult& resul
   return cells;
 }
 
-const TimedCell* longest_timed(const TimingResult* result, const Spec& spec) {
-  const TimedCell* longest = nullptr;
-  if (result == nullptr) return nullptr;
-  for (const TimedCell& cell : result->cells) {
-    const bool longer = longest == nullptr || cell.length > longest->length;
-    if (cell.cell.spec.canonical() == spec.canonical() && longer) longest = &cell;
+std::optional<TimedCell> longest_timed(const TimingResult* result, const Spec& spec) {
+  std::optional<TimedCell> longest;
+  if (result == nullptr) return longest;
+  for (const TimedSummary& summary : timed_summaries(*result)) {
+    const TimedCell& cell = summary.median;
+    const bool longer = !longest || cell.length > longest->length;
+    if (cell.cell.spec.canonical() == spec.canonical() && longer) longest = cell;
   }
   return longest;
 }

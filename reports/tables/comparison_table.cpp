@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "kvcheck/base/text/text.h"
@@ -12,6 +13,7 @@
 #include "kvcheck/reports/numbers/preset_names.h"
 #include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/numbers/timed_medians.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/compared_runs.h"
 #include "kvcheck/reports/tables/summary_table.h"
@@ -27,7 +29,7 @@ constexpr std::array<std::pair<std::size_t, std::size_t>, 4> distances = {
 struct Contestant {
   const SpecSummary* open = nullptr;
   std::vector<const ClosedLoopCell*> closed{};  // one per seed
-  const TimedCell* timed = nullptr;             // of the longest prompt
+  std::optional<TimedCell> timed{};             // of the longest prompt
   std::vector<double> heads{};                  // retained mass, seeds averaged
   double moved = 0;                             // rows, mean over seeds
   double next_p = not_measured;                 // against the next row
@@ -170,8 +172,7 @@ std::vector<Entry> row_of(const ComparedRuns& runs, const Contestant& one) {
   row.push_back(number_entry(static_cast<double>(bytes) / 1024, 1));
   row.push_back(number_entry(one.moved, 0));
   if (runs.timed != nullptr) {
-    row.push_back(one.timed == nullptr ? Entry{"-", ""}
-                                       : number_entry(1e6 * one.timed->attention_s, 1));
+    row.push_back(one.timed ? number_entry(1e6 * one.timed->attention_s, 1) : Entry{"-", ""});
   }
   row.push_back(stores_more_entry(open));
   return row;
@@ -201,8 +202,10 @@ std::string comparison_words(const ComparedRuns& runs) {
       "next row's, in pairs over the heads of this model by random signs, corrected for all pairs "
       "(Holm); it says nothing of other texts.";
   if (runs.timed == nullptr) return words;
+  const std::size_t repeated = timed_runs(*runs.timed);
   return words + " \xC2\xB5s: attention of one token after the longest prompt, bookkeeping " +
-         "included, on this machine.";
+         "included, on this machine" +
+         (repeated < 2 ? "." : "; the median of " + std::to_string(repeated) + " runs.");
 }
 
 }  // namespace kv::reports

@@ -9,16 +9,19 @@
 
 namespace kv::reports {
 
-// A row per cell: the times to the first token, of a later token and of its attention, KiB of keys
-// and values, and the largest memory of the process. The columns are described in
-// reports/SCHEMA.md.
+// A row per cell and length: the times to the first token, of a later token and of its attention,
+// KiB of keys and values, and the largest memory of the process. Where cells were timed several
+// times, these are medians with the least and the most.
 Table timing_table(const TimingResult& result);
 
-// A line of JSON per cell, with times in seconds. docs/schemas/speed.schema.json describes the
+// A row per cell, length and repetition, for CSV. The columns are described in reports/SCHEMA.md.
+Table timing_rows(const TimingResult& result);
+
+// A line of JSON per row of timing_rows(), with times in seconds. docs/schemas/speed.schema.json describes the
 // fields.
 std::string timing_json(const TimingResult& result);
 
-// "MODEL: 123 bytes of weights; medians of 32 tokens"
+// "MODEL: 123 bytes of weights; medians of 32 tokens on 2 threads, and of 5 runs (least to most)"
 std::string timing_line(const TimingResult& result);
 
 }  // namespace kv::reports

@@ -10,7 +10,7 @@
 
 namespace kv {
 
-// One spec after a prompt of one length.
+// One spec after a prompt of one length, timed once.
 struct TimedCell {
   Cell cell;
   std::size_t length = 0;      // tokens of the prompt
@@ -19,6 +19,7 @@ struct TimedCell {
   double attention_s = 0;      // median time that such a token spends in attention
   std::size_t kv_bytes = 0;    // of keys and values at their peak
   std::size_t peak_bytes = 0;  // of the process while it ran; 0 if the system does not report it
+  std::size_t repetition = 1;  // which of the runs over all specs and lengths, from 1
 };
 
 struct TimingResult {
@@ -27,8 +28,8 @@ struct TimingResult {
   std::size_t weight_bytes = 0;
   std::string storage;             // of keys and values
   std::size_t tokens = 0;          // timed one by one after each prompt
-  std::size_t threads = 0;         // that shared each pass; 0: not known, as results files omit it
-  std::vector<TimedCell> cells{};  // by spec, then length, as given
+  std::size_t threads = 0;         // that shared each pass; 0: not known (files before version 9)
+  std::vector<TimedCell> cells{};  // by repetition, then spec, then length, as given
 };
 
 }  // namespace kv

@@ -19,6 +19,9 @@ class Run:
 EVALUATE = "eval --model SOURCE/model/data --threads 2 --quiet"
 UNRANKED = ("eval --model in/model --tasks in/items.jsonl --policy random:sinks=0 --budget 30 --threads 2 "
             "--quiet")
+REPEATED = ("speed --model in/model --policy window --policy h2o --budget 6 --length 8 --tokens 2 "
+            "--runs 2 --quiet")
+TIMED = ["first_token_s", "token_s", "attention_s", "kv_bytes", "peak_bytes"]
 COMPARED = "--policy dense --policy window --policy h2o --budget 9"
 RESERVOIR = "sinks=1,recent=1,budget=5"
 TEXTS = " ".join("synthetic:zipf:tokens=24,seed=%d" % seed for seed in range(1, 9))
@@ -78,8 +81,18 @@ RUNS = [
     Run("compare tasks.db tasks-2.db --measure answer_loss --json few-items.jsonl",
         {"few-items.jsonl": "lines comparison"}),
     Run("speed --model in/model --policy dense --policy window --budget 6 --length 8,12 --tokens 2 "
-        "--quiet -o run.db --json speed.jsonl --csv speed.csv",
+        "--runs 2 --quiet -o run.db --json speed.jsonl --csv speed.csv",
         {"run.db": "results", "speed.jsonl": "lines speed", "speed.csv": "csv timing-N/timings.csv"}),
+    Run(REPEATED + " -o timed.db", {"timed.db": "results"}),
+    Run(REPEATED + " -o timed-2.db", {"timed-2.db": "results"}),
+    Run("compare timed.db --measure token_s --json few-runs.jsonl",
+        {"few-runs.jsonl": "lines comparison"}),
+    Run("compare timed.db timed-2.db --measure token_s --measure kv_bytes --margin 1000 "
+        "--json timed.jsonl --csv timed.csv",
+        {"timed.jsonl": "lines comparison", "timed.csv": "csv comparison-of-files"}),
+    Run("compare timed.db --means %s --json timed-means.jsonl --csv timed-means.csv"
+        % " ".join("--measure " + name for name in TIMED),
+        {"timed-means.jsonl": "lines comparison", "timed-means.csv": "csv means.csv"}),
     Run("sweep in/plan.json --threads 2 --quiet -o sweep.db", {"sweep.db": "results"}),
     Run("merge in/one.db in/two.db --quiet -o merged.db", {"merged.db": "results"}),
     Run("replay %s --policy random:sinks=0,budget=4 --policy h2o:budget=4 --policy window:recent=4 "

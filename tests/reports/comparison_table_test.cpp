@@ -153,6 +153,14 @@ TEST_F(ComparisonTable, IsThereInAReportOfOtherRuns) {
 TEST_F(ComparisonTable, SaysWhatItIsOf) {
   EXPECT_THAT(comparison_words(runs()), HasSubstr("model on text.txt"));
   EXPECT_THAT(comparison_words(runs()), HasSubstr("attention of one token"));
+  EXPECT_THAT(comparison_words(runs()), HasSubstr("on this machine."));
+  // Three repetitions of 12.5, 90 and 20 microseconds.
+  std::vector<TimedCell>& timed = run_.timings.front().cells;
+  timed.resize(3, timed.front());
+  timed[1].attention_s = 90e-6;
+  timed[2].attention_s = 20e-6;
+  EXPECT_THAT(to_csv(comparison_table(runs())), HasSubstr(",20,"));
+  EXPECT_THAT(comparison_words(runs()), HasSubstr("on this machine; the median of 3 runs."));
   run_.timings.clear();
   EXPECT_THAT(comparison_words(runs()), ::testing::Not(HasSubstr("attention of one token")));
 }

@@ -60,8 +60,8 @@ TEST_F(ResultsErrors, RefusesAnotherProgramsDatabase) {
 }
 
 TEST_F(ResultsErrors, RefusesAnotherSchemaVersion) {
-  tamper("PRAGMA user_version=9");
-  expect_refused(good_, "'" + good_ + "' has schema version 9; this kvcheck reads 4 to 8");
+  tamper("PRAGMA user_version=10");
+  expect_refused(good_, "'" + good_ + "' has schema version 10; this kvcheck reads 4 to 9");
 }
 
 // Later versions only add to version 4, so its files are read, and upgraded when a run is added.
@@ -72,7 +72,8 @@ TEST_F(ResultsErrors, ReadsAndUpgradesAFileOfVersion4) {
       "DROP TABLE summaries; DROP TABLE sweeps; DROP TABLE task_answers; "
       "DROP TABLE task_cells; DROP TABLE task_items; DROP TABLE tasks; "
       "DROP TABLE sampled_traces; DROP TABLE recorded_kv_heads; DROP TABLE sampled_cells; "
-      "DROP TABLE sampled_heads; PRAGMA user_version=4");
+      "DROP TABLE sampled_heads; DROP TABLE timing_threads; DROP TABLE timed_repetitions; "
+      "PRAGMA user_version=4");
   EXPECT_EQ(json_lines(taken(read_run(good_)).traces[0], true), before);
   {
     auto writer = taken(ResultsWriter::begin(good_, "again"));
@@ -87,7 +88,7 @@ TEST_F(ResultsErrors, ReadsAndUpgradesAFileOfVersion4) {
 
 TEST_F(ResultsErrors, RefusesForeignTablesViewsAndTriggers) {
   tamper("ALTER TABLE heads RENAME TO h; CREATE VIEW heads AS SELECT * FROM h");
-  expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 8");
+  expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 9");
 }
 
 TEST_F(ResultsErrors, RefusesATruncatedFile) {

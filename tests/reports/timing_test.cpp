@@ -1,10 +1,14 @@
 // Timings in the results file, as a table, a figure and a report; and both loops side by side.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/numbers/statistics.h"
+#include "kvcheck/reports/numbers/timed_medians.h"
 #include "kvcheck/reports/page/report.h"
+#include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/store/sqlite.h"
 #include "kvcheck/reports/tables/loops_table.h"
@@ -39,12 +43,94 @@ TEST(Timings, ReadAsTheyWereWritten) {
   ASSERT_EQ(run.timings.size(), 1U);
   const TimingResult& read = run.timings.front();
   const TimingResult written = fake_timing();
-  EXPECT_EQ(to_csv(timing_table(read)), to_csv(timing_table(written)));
+  EXPECT_EQ(to_csv(timing_rows(read)), to_csv(timing_rows(written)));
   EXPECT_EQ(timing_line(read), "model <m>: 5000 bytes of weights; medians of 7 tokens");
   EXPECT_EQ(read.weights, "nf4");
   EXPECT_EQ(read.storage, "f16");
   EXPECT_EQ(read.cells[3].cell, written.cells[3].cell);
   EXPECT_EQ(read.cells[3].attention_s, written.cells[3].attention_s);
+}
+
+// fake_timing() three times; run N took N times as long at 256 tokens, and N - 1 MiB more.
+TimingResult repeated_timing() {
+  TimingResult result = fake_timing();
+  result.threads = 2;
+  const std::vector<TimedCell> once = std::exchange(result.cells, {});
+  for (const std::size_t repetition : {1U, 2U, 3U}) {
+    for (TimedCell cell : once) {
+      cell.repetition = repetition;
+      if (cell.length == 256) cell.token_s *= static_cast<double>(repetition);
+      cell.peak_bytes += (repetition - 1) << 20U;
+      result.cells.push_back(cell);
+    }
+  }
+  return result;
+}
+
+TEST(Timings, KeepTheirRepetitionsAndThreads) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run.db");
+  {
+    ResultsWriter writer = taken(ResultsWriter::begin(path, "kvcheck speed --runs 3"));
+    ASSERT_TRUE(writer.add(repeated_timing()));
+    ASSERT_TRUE(writer.finish());
+  }
+  const TimingResult read = taken(read_run(path)).timings.front();
+  EXPECT_EQ(timing_json(read), timing_json(repeated_timing()));
+  EXPECT_THAT(timing_json(read), HasSubstr("\"repetition\":3,\"tokens\":7,\"threads\":2,"));
+  Database database = taken(Database::open(path));
+  const auto complains = [&](const char* change) {
+    Transaction undone(database);
+    EXPECT_TRUE(database.execute(change));
+    const auto run = select_timing(database, 1);
+    return run ? std::string() : run.error().message;
+  };
+  for (const char* const change : {"UPDATE timed_repetitions SET repetition = 0 WHERE ordinal = 2",
+                                   "DELETE FROM timed_repetitions WHERE ordinal = 2"}) {
+    EXPECT_THAT(complains(change), HasSubstr("column timed_repetitions.repetition")) << change;
+  }
+  EXPECT_NE(complains("UPDATE timing_threads SET threads = 'x'"), "");
+  // A file of the version before: everything was timed once, on it does not say how many threads.
+  ASSERT_TRUE(database.execute(
+      "DROP TABLE timed_repetitions; DROP TABLE timing_threads; PRAGMA user_version=8"));
+  const TimingResult old = taken(read_run(path)).timings.front();
+  EXPECT_EQ(old.threads, 0U);
+  EXPECT_EQ(old.cells[17].repetition, 1U);
+  EXPECT_EQ(old.cells[17].token_s, repeated_timing().cells[17].token_s);
+}
+
+TEST(Timings, OfSeveralRunsAreShownAsMedians) {
+  const Table table = timing_table(repeated_timing());
+  ASSERT_EQ(table.rows.size(), 6U);
+  EXPECT_EQ(table.rows[0][4].text, "0.512 (0.256 to 0.768)");
+  EXPECT_EQ(table.rows[0][4].exact, "0.512");
+  EXPECT_EQ(table.rows[0][5].text, "1953 (1302 to 3906)");
+  EXPECT_EQ(table.rows[1][4].text, "1.02");
+  EXPECT_EQ(table.rows[0][8].text, "2 (1 to 3)");
+  EXPECT_EQ(timing_line(repeated_timing()),
+            "model <m>: 5000 bytes of weights; medians of 7 tokens on 2 threads, and of 3 runs "
+            "(least to most)");
+  EXPECT_EQ(std::ranges::count(to_csv(timing_rows(repeated_timing())), '\n'), 1 + 18);
+  const Figure figure = timing_figure(repeated_timing());
+  EXPECT_THAT(figure.csv, HasSubstr("dense,token,256,0.512\n"));
+  EXPECT_THAT(figure.csv, Not(HasSubstr("dense,token,256,0.256\n")));
+  EXPECT_THAT(figure.caption, HasSubstr("; medians of 3 runs."));
+  EXPECT_THAT(timing_figure(fake_timing()).caption, Not(HasSubstr("runs.")));
+}
+
+TEST(Timings, HaveMediansOfEvenCountsBetweenTheTwoInTheMiddle) {
+  TimingResult result = repeated_timing();
+  std::erase_if(result.cells, [](const TimedCell& cell) { return cell.repetition == 2; });
+  const std::vector<TimedSummary> summaries = timed_summaries(result);
+  ASSERT_EQ(summaries.size(), 6U);
+  EXPECT_EQ(summaries[0].runs, 2U);
+  EXPECT_DOUBLE_EQ(summaries[0].median.token_s, 512e-6);
+  EXPECT_DOUBLE_EQ(summaries[0].least.token_s, 256e-6);
+  EXPECT_DOUBLE_EQ(summaries[0].most.token_s, 768e-6);
+  EXPECT_EQ(summaries[0].median.peak_bytes, std::size_t{2} << 20U);
+  // Another seed is another cell.
+  result.cells.back().cell.seed = 5;
+  EXPECT_EQ(timed_summaries(result).size(), 7U);
 }
 
 TEST(Timings, StandBesideOtherRunsAndAreTakenBack) {
@@ -55,6 +141,13 @@ TEST(Timings, StandBesideOtherRunsAndAreTakenBack) {
   ASSERT_TRUE(writer.discard());
   EXPECT_EQ(taken(list_runs(path)).size(), 1U);
   EXPECT_EQ(taken(read_newest_runs(path)).size(), 1U);
+  Database database = taken(Database::open(path));
+  Statement left(database,
+                 "SELECT (SELECT count(*) FROM timed_repetitions), (SELECT count(*) FROM"
+                 " timing_threads)");
+  ASSERT_TRUE(taken(left.next()));
+  EXPECT_EQ(left.integer(0), 6);
+  EXPECT_EQ(left.integer(1), 1);
 }
 
 TEST(Timings, ComplainOfWhatTheyDidNotWrite) {
@@ -89,7 +182,7 @@ TEST(Timings, AreASectionOfTheReport) {
   EXPECT_THAT(page, HasSubstr("model &lt;m&gt;: time and memory"));
   EXPECT_THAT(page, Not(HasSubstr("<m>")));
   EXPECT_EQ(read_text(folder.path("report/timing-1/timings.csv")),
-            to_csv(timing_table(fake_timing())));
+            to_csv(timing_rows(fake_timing())));
   EXPECT_TRUE(std::filesystem::exists(folder.path("report/timing-1/speed.svg")));
   // Such a report may be replaced like any other.
   EXPECT_TRUE(write_report(stored(folder), 0, folder.path("report")));

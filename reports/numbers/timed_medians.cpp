@@ -1,0 +1,74 @@
+#include "kvcheck/reports/numbers/timed_medians.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "kvcheck/sim/spec/spec.h"
+
+namespace kv::reports {
+namespace {
+
+using Repetitions = std::vector<const TimedCell*>;
+
+constexpr std::array times = {&TimedCell::first_token_s, &TimedCell::token_s,
+                              &TimedCell::attention_s};
+constexpr std::array sizes = {&TimedCell::kv_bytes, &TimedCell::peak_bytes};
+
+// Puts the median, the least and the most of one number into its place.
+template <typename Number>
+void summarise(const Repetitions& all, Number TimedCell::*member, TimedSummary& summary) {
+  std::vector<Number> values;
+  for (const TimedCell* cell : all) values.push_back(cell->*member);
+  std::ranges::sort(values);
+  const Number low = values[(values.size() - 1) / 2];
+  const Number high = values[values.size() / 2];
+  summary.median.*member = low + (high - low) / 2;
+  summary.least.*member = values.front();
+  summary.most.*member = values.back();
+}
+
+TimedSummary summary_of(const Repetitions& all) {
+  TimedCell first = *all.front();
+  first.repetition = 1;
+  TimedSummary summary{.median = first, .least = first, .most = first, .runs = all.size()};
+  for (const auto member : times) summarise(all, member, summary);
+  for (const auto member : sizes) summarise(all, member, summary);
+  return summary;
+}
+
+}  // namespace
+
+std::vector<TimedSummary> timed_summaries(const TimingResult& result) {
+  std::vector<Repetitions> groups;
+  std::map<std::tuple<std::string, std::uint64_t, std::size_t>, std::size_t> known;
+  for (const TimedCell& cell : result.cells) {
+    const auto [at, added] = known.emplace(
+        std::tuple(cell.cell.spec.canonical(), cell.cell.seed, cell.length), groups.size());
+    if (added) groups.emplace_back();
+    groups[at->second].push_back(&cell);
+  }
+  std::vector<TimedSummary> summaries;
+  for (const Repetitions& group : groups) summaries.push_back(summary_of(group));
+  return summaries;
+}
+
+TimingResult medians_of(const TimingResult& result) {
+  TimingResult medians = result;
+  medians.cells.clear();
+  for (const TimedSummary& summary : timed_summaries(result)) {
+    medians.cells.push_back(summary.median);
+  }
+  return medians;
+}
+
+std::size_t timed_runs(const TimingResult& result) {
+  std::size_t runs = 0;
+  for (const TimedSummary& summary : timed_summaries(result)) runs = std::max(runs, summary.runs);
+  return runs;
+}
+
+}  // namespace kv::reports

@@ -1,0 +1,28 @@
+// Timings that were repeated, as one number for each spec and length.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "kvcheck/sim/replay/timing.h"
+
+namespace kv::reports {
+
+// All repetitions of one cell at one length.
+struct TimedSummary {
+  TimedCell median;  // of each number by itself; the mean of the two in the middle of an even count
+  TimedCell least;   // likewise the smallest
+  TimedCell most;
+  std::size_t runs = 0;  // how many repetitions there are
+};
+
+// In the order in which the result has cells and lengths first. Cost: sorts the repetitions.
+std::vector<TimedSummary> timed_summaries(const TimingResult& result);
+
+// The result with the medians in place of the repetitions, each with the repetition 1.
+TimingResult medians_of(const TimingResult& result);
+
+// How often the result timed each cell, at most.
+std::size_t timed_runs(const TimingResult& result);
+
+}  // namespace kv::reports
