@@ -25,13 +25,14 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 12> table = {{
+constexpr std::array<Option, 13> table = {{
     {.name = "measure",
      .value = "NAME",
      .help =
-         "retained_mass, optimum_share, topk_overlap, output_error, kl_to_dense or moved_rows of "
-         "replays, loss, recall, recall_near or recall_far of evaluations, exact, contains, f1, "
-         "choice or answer_loss of tasks [all that the files have but moved_rows]",
+         "retained_mass, optimum_share, topk_overlap, output_error or kl_to_dense of replays, "
+         "loss, recall, recall_near or recall_far of evaluations, exact, contains, f1, choice "
+         "or answer_loss of tasks [all of these that the files have]; moved_rows of replays, "
+         "first_token_s, token_s, attention_s, kv_bytes or peak_bytes of timings, only if named",
      .list = true},
     {.name = "against",
      .value = "SPEC",
@@ -44,6 +45,7 @@ constexpr std::array<Option, 12> table = {{
     {.name = "window",
      .value = "N",
      .help = "only evaluations of texts in windows of N tokens; 0: not cut"},
+    {.name = "length", .value = "N", .help = "only timings after prompts of N tokens"},
     {.name = "means",
      .help = "one file: a table of means with their intervals over texts, without tests"},
     {.name = "margin",
@@ -69,8 +71,9 @@ constexpr std::string_view help =
     "Usage:  kvcheck compare BEFORE.db AFTER.db [OPTIONS]\n"
     "        kvcheck compare RUN.db [OPTIONS]\n"
     "\n"
-    "The unit is a text (a trace, an evaluation, or an item of a task): heads and seeds are\n"
-    "averaged first, because they say nothing of other texts. Of two files, each spec is compared\n"
+    "The unit is a text (a trace, an evaluation, or an item of a task), and of timings a run of\n"
+    "kvcheck speed --runs: heads and seeds are averaged first, because they say nothing of other\n"
+    "texts. Of two files, each spec is compared\n"
     "with itself on the texts that both have; of one, with the best spec of its budget or with\n"
     "--against. A difference is\n"
     "tested by random signs and has a bootstrap interval; equality within the margin is shown by\n"
@@ -83,6 +86,7 @@ constexpr std::string_view help =
     "  kvcheck compare main.db branch.db --margin 0.001\n"
     "  kvcheck compare run.db --measure retained_mass --against streaming\n"
     "  kvcheck compare run.db --means --measure retained_mass --measure loss --markdown table.md\n"
+    "  kvcheck compare run.db --measure attention_s --length 512 --margin 0.00001\n"
     "  kvcheck compare run.db --json compared.jsonl\n"
     "\n"
     "Exit status: 0 nothing became worse, or one file; 1 a spec is worse in AFTER.db (with fewer\n"
@@ -244,7 +248,7 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
   if (!measures) return measures.error();
   const auto runs = files_of(*arguments);
   if (!runs) return runs.error();
-  const auto selection = selection_of(*arguments, runs->front());
+  const auto selection = selection_of(*arguments, *runs, *measures);
   if (!selection) return selection.error();
   if (arguments->given("means")) {
     if (arguments->given("against")) {
@@ -263,9 +267,8 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
         comparison.rows, [&](const reports::ComparedSpec& row) { return comparison.worse(row); });
     if (comparison.files && worse) outcome = Outcome::law_broken;
     if (outputs.on_standard_output()) continue;
-    const std::size_t texts = comparison.texts;
-    streams.out << comparison.measure.title << ", " << texts << " "
-                << comparison.measure.units().substr(0, texts == 1 ? 4 : 5) << "\n\n"
+    streams.out << comparison.measure.title << ", " << comparison.measure.counted(comparison.texts)
+                << "\n\n"
                 << to_text(reports::table_of(comparison), streams.columns) << "\n"
                 << folded(reports::words_of(comparison), streams.columns) << "\n\n";
   }

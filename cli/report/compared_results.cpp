@@ -3,13 +3,25 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/compare/named_spec.h"
 
 namespace kv::cli {
 namespace {
+
+using Runs = std::vector<reports::StoredRun>;
+
+std::string list_of(const std::vector<std::size_t>& numbers) {
+  std::string list;
+  for (const std::size_t number : numbers) {
+    list += (list.empty() ? "" : ", ") + std::to_string(number);
+  }
+  return list;
+}
 
 // Of one file, evaluations of one size of windows: a text in two sizes is not two texts.
 Result<std::optional<std::size_t>> window_of(const Arguments& arguments,
@@ -19,22 +31,53 @@ Result<std::optional<std::size_t>> window_of(const Arguments& arguments,
   if (*given) return std::optional<std::size_t>(**given);
   const std::vector<std::size_t> windows = reports::windows_of(runs);
   if (windows.size() < 2 || arguments.operands().size() == 2) return std::optional<std::size_t>();
-  std::string list;
-  for (const std::size_t window : windows) {
-    list += (list.empty() ? "" : ", ") + std::to_string(window);
-  }
-  return usage_error(arguments.operands()[0] + " has evaluations of texts in windows of " + list +
+  return usage_error(arguments.operands()[0] + " has evaluations of texts in windows of " +
+                     list_of(windows) +
                      " tokens (0: not cut), which are not different texts; expected --window with "
                      "one of these, or --run");
+}
+
+// Timings of one length: a run at two lengths is not two runs, also if there are two files.
+Result<std::optional<std::size_t>> length_of(const Arguments& arguments,
+                                             std::span<const Runs> files,
+                                             std::span<const reports::Measure> measures) {
+  const auto given = arguments.count("length", 1, std::numeric_limits<std::int32_t>::max());
+  if (!given) return given.error();
+  const bool timed = std::ranges::any_of(measures, [](const reports::Measure& measure) {
+    return measure.in == reports::MeasuredIn::timings;
+  });
+  if (!timed) {
+    if (!*given) return std::optional<std::size_t>();
+    return usage_error(
+        "--length selects timings; expected --measure with one of theirs, such as "
+        "attention_s");
+  }
+  std::set<std::size_t> all;
+  for (const Runs& runs : files) {
+    const std::vector<std::size_t> lengths = reports::lengths_of(runs);
+    all.insert(lengths.begin(), lengths.end());
+  }
+  if (*given && (all.empty() || all.contains(**given))) return std::optional<std::size_t>(**given);
+  if (!*given && all.size() < 2) return std::optional<std::size_t>();
+  const std::string list = list_of({all.begin(), all.end()});
+  const std::string names = join(arguments.operands(), " and ");
+  return usage_error(
+      names + (files.size() == 1 ? " has" : " have") + " timings after prompts of " + list +
+      " tokens" +
+      (*given ? ", not of " + std::to_string(**given) : ", which are not different runs") +
+      "; expected --length with one of these");
 }
 
 }  // namespace
 
 Result<reports::Selection> selection_of(const Arguments& arguments,
-                                        std::span<const reports::StoredRun> runs) {
-  const auto window = window_of(arguments, runs);
+                                        std::span<const Runs> files,
+                                        std::span<const reports::Measure> measures) {
+  const auto window = window_of(arguments, files.front());
   if (!window) return window.error();
-  reports::Selection selection{.window = *window};
+  const auto length = length_of(arguments, files, measures);
+  if (!length) return length.error();
+  reports::Selection selection{.window = *window, .length = *length};
   const std::vector<std::string> words = arguments.values("policies");
   if (words.empty()) return selection;
   selection.accepts = [words](const Spec& spec) {

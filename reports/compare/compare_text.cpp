@@ -11,10 +11,8 @@
 namespace kv::reports {
 namespace {
 
-constexpr int digits = 4;
-
-Entry signed_entry(double value) {
-  Entry entry = number_entry(value, digits);
+Entry signed_entry(const Measure& measure, double value) {
+  Entry entry = entry_of(measure, value);
   if (value > 0) entry.text.insert(0, "+");
   return entry;
 }
@@ -25,9 +23,10 @@ Entry p_entry(double p) {
 }
 
 // "+0.0012 to +0.0034"; "-" for none. Exactly it is the lower end.
-Entry span_entry(double low, double high) {
+Entry span_entry(const Measure& measure, double low, double high) {
   if (std::isnan(low)) return {"-", ""};
-  return {signed_entry(low).text + " to " + signed_entry(high).text, shortest(low)};
+  return {signed_entry(measure, low).text + " to " + signed_entry(measure, high).text,
+          shortest(low)};
 }
 
 // A rank without needless decimals, with its interval where it is not of width 0.
@@ -74,35 +73,36 @@ std::vector<Column> columns_of(const Comparison& comparison) {
 }
 
 Entry hidden(double value) {
-  return {"", number_entry(value, digits).exact};
+  return {"", number_entry(value, 0).exact};
 }
 
 std::vector<Entry> entries_of(const Comparison& comparison, const ComparedSpec& row) {
+  const Measure& measure = comparison.measure;
   const PairedTest& test = row.test;
   const std::string pairs = std::to_string(test.pairs);
   std::vector<Entry> entries = {{row.label, row.label},
                                 {"", row.canonical},
-                                {"", std::string(comparison.measure.name)},
+                                {"", std::string(measure.name)},
                                 {row.budget, row.budget == "-" ? "" : row.budget},
                                 test.pairs == 0 ? Entry{"-", ""} : Entry{pairs, pairs}};
   if (comparison.files) {
-    entries.push_back(number_entry(row.other_mean, digits));
-    entries.push_back(number_entry(row.mean, digits));
+    entries.push_back(entry_of(measure, row.other_mean));
+    entries.push_back(entry_of(measure, row.mean));
   } else {
     entries.push_back(rank_entry(row.rank));
     entries.push_back(hidden(row.rank.low));
     entries.push_back(hidden(row.rank.high));
-    entries.push_back(number_entry(row.mean, digits));
+    entries.push_back(entry_of(measure, row.mean));
     entries.push_back(hidden(row.other_mean));
     entries.push_back({row.other.empty() ? "-" : row.other, row.other});
   }
   const std::string finding(finding_word(comparison, row));
   const Interval& difference = test.difference;
-  entries.insert(entries.end(), {signed_entry(difference.mean),
-                                 span_entry(difference.low, difference.high),
+  entries.insert(entries.end(), {signed_entry(measure, difference.mean),
+                                 span_entry(measure, difference.low, difference.high),
                                  hidden(difference.high),
                                  p_entry(row.p),
-                                 number_entry(test.detectable, digits),
+                                 entry_of(measure, test.detectable),
                                  {finding, finding},
                                  hidden(test.p),
                                  hidden(row.outside_margin_p),
@@ -116,6 +116,10 @@ bool any(const Comparison& comparison, Finding finding) {
   });
 }
 
+// By MeasuredIn.
+constexpr std::array<std::string_view, 4> few_words = {"few texts", "few texts", "few items",
+                                                       "few runs"};
+
 }  // namespace
 
 std::string_view finding_word(const Comparison& comparison, const ComparedSpec& row) {
@@ -124,7 +128,7 @@ std::string_view finding_word(const Comparison& comparison, const ComparedSpec& 
     case Finding::same:
       return "same";
     case Finding::few:
-      return comparison.measure.in == MeasuredIn::tasks ? "few items" : "few texts";
+      return few_words[static_cast<std::size_t>(comparison.measure.in)];
     case Finding::equal:
       return "equal";
     case Finding::not_shown:

@@ -16,8 +16,6 @@
 namespace kv::reports {
 namespace {
 
-constexpr int digits = 4;
-
 // The few best specs, whose differences are what a reader selects by.
 constexpr std::size_t best = 12;
 
@@ -73,16 +71,16 @@ std::vector<std::string> names_in(const std::vector<MeansRow>& rows) {
 }
 
 // "0.9607 (0.9596 to 0.9618)".
-Entry mean_entry(const Interval& mean) {
-  Entry entry = number_entry(mean.mean, digits);
+Entry mean_entry(const Measure& measure, const Interval& mean) {
+  Entry entry = entry_of(measure, mean.mean);
   if (std::isnan(mean.low)) return entry;
-  entry.text += " (" + number_entry(mean.low, digits).text + " to " +
-                number_entry(mean.high, digits).text + ")";
+  entry.text +=
+      " (" + entry_of(measure, mean.low).text + " to " + entry_of(measure, mean.high).text + ")";
   return entry;
 }
 
 Entry exact_entry(double value) {
-  return {"", number_entry(value, digits).exact};
+  return {"", number_entry(value, 0).exact};
 }
 
 std::vector<Column> columns_of(const std::vector<MeasuredMeans>& all) {
@@ -139,8 +137,9 @@ Table means_table(const std::vector<MeasuredMeans>& all) {
                                   {"", rows[i].canonical},
                                   {budget, budget == "-" ? "" : budget},
                                   {more, more}};
-    for (const Interval& mean : rows[i].means) {
-      entries.push_back(mean_entry(mean));
+    for (std::size_t m = 0; m < all.size(); ++m) {
+      const Interval& mean = rows[i].means[m];
+      entries.push_back(mean_entry(all[m].measure, mean));
       entries.push_back(exact_entry(mean.low));
       entries.push_back(exact_entry(mean.high));
     }
@@ -156,8 +155,7 @@ std::string means_words(const std::vector<MeasuredMeans>& all) {
   for (const MeasuredMeans& each : all) {
     const std::size_t texts = each.values.texts.size();
     intervals = intervals || texts >= fewest_pairs;
-    const std::string units(each.measure.units().substr(0, texts == 1 ? 4 : 5));
-    const std::string size = std::to_string(texts) + " " + units;
+    const std::string size = each.measure.counted(texts);
     if (sizes.empty() || sizes.back().first != size) sizes.emplace_back(size, "");
     sizes.back().second +=
         (sizes.back().second.empty() ? "" : ", ") + std::string(each.measure.name);

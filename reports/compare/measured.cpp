@@ -1,7 +1,6 @@
 #include "kvcheck/reports/compare/measured.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -15,49 +14,6 @@
 
 namespace kv::reports {
 namespace {
-
-constexpr std::array<Measure, 15> all = {{
-    {.name = "retained_mass", .title = "retained mass once evicting", .more_is_better = true},
-    {.name = "optimum_share",
-     .title = "share of the optimum once evicting",
-     .more_is_better = true},
-    {.name = "topk_overlap", .title = "top-k overlap once evicting", .more_is_better = true},
-    {.name = "output_error", .title = "output error once evicting"},
-    {.name = "kl_to_dense", .title = "KL to dense once evicting, nats"},
-    {.name = "moved_rows", .title = "rows moved by trims", .only_asked_for = true},
-    {.name = "loss", .title = "loss per token, nats", .in = MeasuredIn::evaluations},
-    {.name = "recall",
-     .title = "recall, share of right answers",
-     .more_is_better = true,
-     .in = MeasuredIn::evaluations},
-    {.name = "recall_near",
-     .title = "recall of facts up to 64 tokens ago",
-     .more_is_better = true,
-     .in = MeasuredIn::evaluations},
-    {.name = "recall_far",
-     .title = "recall of facts more than 64 tokens ago",
-     .more_is_better = true,
-     .in = MeasuredIn::evaluations},
-    {.name = "exact",
-     .title = "share of exact answers",
-     .more_is_better = true,
-     .in = MeasuredIn::tasks},
-    {.name = "contains",
-     .title = "share of answers that contain a right one",
-     .more_is_better = true,
-     .in = MeasuredIn::tasks},
-    {.name = "f1",
-     .title = "F1 of answers' words",
-     .more_is_better = true,
-     .in = MeasuredIn::tasks},
-    {.name = "choice",
-     .title = "share of right choices",
-     .more_is_better = true,
-     .in = MeasuredIn::tasks},
-    {.name = "answer_loss",
-     .title = "loss of the right answer per token, nats",
-     .in = MeasuredIn::tasks},
-}};
 
 double replayed(const ReplayResult& trace, const CellResult& cell, std::string_view name) {
   if (name == "moved_rows") return static_cast<double>(sizes_of(cell).moved);
@@ -87,6 +43,16 @@ double evaluated(const ClosedLoopCell& cell, std::string_view name) {
   return asked == 0 ? not_measured : static_cast<double>(right) / static_cast<double>(asked);
 }
 
+// The system does not always report the memory of a process, and no time is 0.
+double timed(const TimedCell& cell, std::string_view name) {
+  double value = static_cast<double>(cell.peak_bytes);
+  if (name == "first_token_s") value = cell.first_token_s;
+  if (name == "token_s") value = cell.token_s;
+  if (name == "attention_s") value = cell.attention_s;
+  if (name == "kv_bytes") value = static_cast<double>(cell.kv_bytes);
+  return value > 0 ? value : not_measured;
+}
+
 // As stores_more() of a summary.
 bool stores_more(const CellResult& cell) {
   const Spec& spec = cell.cell.spec;
@@ -110,6 +76,13 @@ std::string key_of(const ClosedLoopResult& text) {
 std::string key_of(const TaskResult& result, const AskedItem& item) {
   return "item " + item.id + " of " + last_part(result.file) + ", checksum " +
          hexadecimal(result.checksum) + ", " + last_part(result.model) + ", " + result.storage;
+}
+
+std::string key_of(const TimingResult& result, const TimedCell& cell) {
+  return "run " + std::to_string(cell.repetition) + " of " + last_part(result.model) +
+         ", weights " + result.weights + ", " + result.storage + ", " +
+         std::to_string(result.threads) + (result.threads == 1 ? " thread, " : " threads, ") +
+         std::to_string(cell.length) + " tokens before " + std::to_string(result.tokens);
 }
 
 // The seeds of one spec on one text, each with its value.
@@ -213,11 +186,19 @@ void add_tasks(Collected& collected, const StoredRun& run, std::string_view meas
   }
 }
 
-}  // namespace
-
-std::span<const Measure> measures() {
-  return all;
+void add_timings(Collected& collected,
+                 const StoredRun& run,
+                 std::string_view measure,
+                 const std::optional<std::size_t>& length) {
+  for (const TimingResult& result : run.timings) {
+    for (const TimedCell& cell : result.cells) {
+      if (length && cell.length != *length) continue;
+      collected.add(key_of(result, cell), cell.cell, timed(cell, measure));
+    }
+  }
 }
+
+}  // namespace
 
 std::vector<std::size_t> windows_of(std::span<const StoredRun> runs) {
   std::set<std::size_t> windows;
@@ -225,6 +206,16 @@ std::vector<std::size_t> windows_of(std::span<const StoredRun> runs) {
     for (const ClosedLoopResult& text : run.evaluations) windows.insert(text.window);
   }
   return {windows.begin(), windows.end()};
+}
+
+std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs) {
+  std::set<std::size_t> lengths;
+  for (const StoredRun& run : runs) {
+    for (const TimingResult& result : run.timings) {
+      for (const TimedCell& cell : result.cells) lengths.insert(cell.length);
+    }
+  }
+  return {lengths.begin(), lengths.end()};
 }
 
 MeasuredTexts measured(std::span<const StoredRun> runs,
@@ -244,6 +235,9 @@ MeasuredTexts measured(std::span<const StoredRun> runs,
         break;
       case MeasuredIn::tasks:
         add_tasks(collected, run, measure.name);
+        break;
+      case MeasuredIn::timings:
+        add_timings(collected, run, measure.name, selection.length);
         break;
     }
   }

@@ -6,36 +6,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "kvcheck/reports/compare/measures.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::reports {
-
-// Where a measure is found, and so what counts as one text.
-enum class MeasuredIn { replays, evaluations, tasks };
-
-// A quantity with one value for each spec and text.
-struct Measure {
-  std::string_view name;   // as in --measure, JSON and CSV
-  std::string_view title;  // for readers, with its unit
-  bool more_is_better = false;
-  MeasuredIn in = MeasuredIn::replays;
-  bool only_asked_for = false;  // not in tables of all measures
-
-  // What one value is of, in the plural.
-  [[nodiscard]] std::string_view units() const {
-    return in == MeasuredIn::tasks ? "items" : "texts";
-  }
-};
-
-// retained_mass, optimum_share, topk_overlap, output_error and kl_to_dense of replays, over the
-// queries after the first loss, and moved_rows, which trims moved; loss and recall of evaluations, the latter also of facts up to and
-// more than 64 tokens ago; exact, contains, f1, choice and answer_loss of task files, of which each
-// item is a text.
-std::span<const Measure> measures();
 
 // One spec on every text.
 struct MeasuredSpec {
@@ -49,7 +26,9 @@ struct MeasuredSpec {
 struct MeasuredTexts {
   // What identifies each text, also in another file: of a trace its name and checksum; of an
   // evaluation the model's and the text's names without folders, the text's checksum, and how it
-  // was cut and stored; of an item its id, and the same of its file.
+  // was cut and stored; of an item its id, and the same of its file; of a repetition its number, the
+  // model's name, how weights, keys and values were stored, the threads, the length of the prompt
+  // and the tokens after it.
   std::vector<std::string> texts{};
   std::vector<MeasuredSpec> specs{};  // in the order in which runs have them first
 };
@@ -57,6 +36,7 @@ struct MeasuredTexts {
 // Which results count.
 struct Selection {
   std::optional<std::size_t> window{};              // of evaluations: cut into windows of this size
+  std::optional<std::size_t> length{};              // of timings: after prompts of this length
   std::function<bool(const Spec& spec)> accepts{};  // empty: every spec
   // Values are standard deviations over seeds (n - 1) instead of means; NaN of a single seed.
   bool spread = false;
@@ -71,5 +51,8 @@ MeasuredTexts measured(std::span<const StoredRun> runs,
 // The sizes of windows of the evaluations, increasing; 0 stands for texts that are not cut. A text
 // in windows of two sizes is not two texts.
 std::vector<std::size_t> windows_of(std::span<const StoredRun> runs);
+
+// The lengths of prompts in the timings, increasing. A run at two lengths is not two runs.
+std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs);
 
 }  // namespace kv::reports
