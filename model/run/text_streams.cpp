@@ -1,6 +1,7 @@
 #include "kvcheck/model/run/text_streams.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -38,6 +39,39 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
+// Where the lines of a text end among its tokens, which are those of the whole text: most tokenizers
+// make others of each line alone, as by a blank that they put before a text. Lines that are the same
+// alone end where they do. Otherwise a line ends behind the token that holds the end of it.
+Result<std::vector<std::size_t>> line_ends(std::string_view text,
+                                           const Tokenizer& tokenizer,
+                                           std::span<const TokenId> tokens,
+                                           std::size_t wanted) {
+  std::vector<std::size_t> ends;
+  std::size_t at = 0;
+  for (const std::string_view line : lines_of(text)) {
+    const Result<std::vector<TokenId>> alone = tokenizer.encode(line);
+    if (!alone) return alone.error();
+    const auto rest = tokens.subspan(at);
+    if (alone->size() > rest.size() || !std::ranges::equal(*alone, rest.first(alone->size()))) {
+      at = tokens.size() + 1;  // another token
+      break;
+    }
+    at += alone->size();
+    ends.push_back(at);
+    if (at >= wanted) return ends;
+  }
+  if (at == tokens.size()) return ends;
+  ends.clear();
+  std::optional<TokenId> previous;
+  for (std::size_t i = 0; i < tokens.size(); previous = tokens[i++]) {
+    const bool last = i + 1 == tokens.size();
+    if (last || tokenizer.piece(previous, tokens[i]).find('\n') != std::string::npos) {
+      ends.push_back(i + 1);
+    }
+  }
+  return ends;
+}
+
 // Tokens of one text, as streams or windows.
 class StreamMaker {
  public:
@@ -45,6 +79,8 @@ class StreamMaker {
       : options_(options), left_(options.tokens == 0 ? ~std::size_t{0} : options.tokens) {}
 
   [[nodiscard]] bool full() const { return left_ == 0; }
+
+  [[nodiscard]] std::size_t left() const { return left_; }
 
   // A stream of its own, or the next part of the last one.
   void add(std::vector<TokenId> tokens) {
@@ -99,16 +135,19 @@ Result<std::vector<std::vector<TokenId>>> streams_of(std::string_view text,
   StreamMaker maker(options);
   for (const std::string_view piece : pieces_of(text, options.separator)) {
     if (maker.full()) break;
-    const bool cut = options.window > 0;
-    if (cut && (options.each || options.mark)) maker.open();
-    for (const std::string_view part : cut ? lines_of(piece) : std::vector{piece}) {
-      Result<std::vector<TokenId>> tokens = tokenizer.encode(part);
-      if (!tokens) return tokens.error();
-      if (cut) {
-        maker.add_line(*tokens);
-      } else {
-        maker.add(*std::move(tokens));
-      }
+    Result<std::vector<TokenId>> tokens = tokenizer.encode(piece);
+    if (!tokens) return tokens.error();
+    if (options.window == 0) {
+      maker.add(*std::move(tokens));
+      continue;
+    }
+    if (options.each || options.mark) maker.open();
+    const auto ends = line_ends(piece, tokenizer, *tokens, maker.left());
+    if (!ends) return ends.error();
+    std::size_t begin = 0;
+    for (const std::size_t end : *ends) {
+      maker.add_line(std::span(*tokens).subspan(begin, end - begin));
+      begin = end;
     }
   }
   std::vector<std::vector<TokenId>> streams = std::move(maker).done();

@@ -103,6 +103,45 @@ TEST(TextStreams, WindowsHoldWholeLinesWhereTheyFit) {
               ElementsAre(3, 3, 2));
 }
 
+// Puts a 0 before a text, as some tokenizers put a blank, and has a token 1 for two ends of lines.
+class WholeTexts final : public Tokenizer {
+ public:
+  [[nodiscard]] Result<std::vector<TokenId>> encode(std::string_view text) const override {
+    std::vector<TokenId> tokens = {0};
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const bool two = text.substr(at, 2) == "\n\n";
+      tokens.push_back(two ? 1 : text[at]);
+      at += two ? 1 : 0;
+    }
+    return tokens;
+  }
+
+  [[nodiscard]] std::string piece(std::optional<TokenId> /*previous*/,
+                                  TokenId token) const override {
+    if (token == 0) return "";
+    return token == 1 ? "\n\n" : std::string(1, static_cast<char>(token));
+  }
+
+  [[nodiscard]] std::size_t vocabulary() const override { return 128; }
+};
+
+TEST(TextStreams, WindowsHoldTheTokensOfTheWholeText) {
+  const WholeTexts tokenizer;
+  const std::string text = "ab\n\ncd\nefg\n\n\nh";
+  const std::vector<TokenId> whole = streams_of(text, tokenizer, {}).value().front();
+  for (const std::size_t window : {3U, 4U, 5U, 6U, 9U, 100U}) {
+    std::vector<TokenId> joined;
+    for (const auto& stream : streams_of(text, tokenizer, {.window = window}).value()) {
+      joined.insert(joined.end(), stream.begin(), stream.end());
+    }
+    EXPECT_EQ(joined, whole) << window;
+  }
+  // 0 a b 1 | c d \n | e f g 1 | \n | h
+  const auto streams = streams_of(text, tokenizer, {.window = 7}).value();
+  ASSERT_EQ(streams.size(), 2U);
+  EXPECT_EQ(streams[0].size(), 7U);
+}
+
 class StoryText : public Test {
  protected:
   void SetUp() override {
