@@ -227,10 +227,12 @@ void cut_spans(QueryDesign& design, std::size_t tokens) {
 
 std::size_t outside_spans(const QueryDesign& design, std::size_t first, std::size_t last) {
   std::size_t inside = 0;
-  for (const Run& span : design.spans) {
-    const std::size_t begin = std::max<std::size_t>(first, span.first);
-    const std::size_t end = std::min<std::size_t>(last, span.last);
-    if (begin < end) inside += end - begin;
+  // From the first span that ends behind `first`: a design may have as many spans as blocks, and
+  // each block asks.
+  auto span = std::ranges::upper_bound(design.spans, first, {}, &Run::last);
+  for (; span != design.spans.end() && span->first < last; ++span) {
+    const std::size_t begin = std::max<std::size_t>(first, span->first);
+    inside += std::min<std::size_t>(last, span->last) - begin;
   }
   return last - first - inside;
 }

@@ -1,6 +1,7 @@
 // Which queries a trace records: the designs, what they draw, and files that record some.
 #include "kvcheck/traces/query_sample.h"
 
+#include <ctime>
 #include <set>
 
 #include "kvcheck/tests/traces/files.h"
@@ -37,6 +38,21 @@ TEST(QueryDesign, RefusesWhatSelectsNothingOrTwice) {
   for (const char* text : {"", ",", "-3", "3-", "a", "4-5-6", "every", "1.5/3", "64/", "/64"}) {
     EXPECT_FALSE(parse_query_design(text)) << text;
   }
+}
+
+// Files may have as many spans as their header holds, and blocks of one position.
+TEST(QueryDesign, CountsOutsideOfManySpansInTheirNumberAlone) {
+  QueryDesign design{.drawn = 1, .block = 1};
+  for (Position at = 0; at < 200000; at += 4) design.spans.push_back({at, at + 2});
+  const std::clock_t begin = std::clock();
+  for (std::size_t at = 0; at < 200000; ++at) {
+    ASSERT_EQ(outside_spans(design, at, at + 1), at % 4 < 2 ? 0U : 1U) << at;
+  }
+  const auto seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, 2);
+  EXPECT_EQ(outside_spans(design, 1, 11), 5U);
+  EXPECT_EQ(outside_spans(design, 199997, 200100), 102U);
+  EXPECT_EQ(outside_spans(design, 2, 2), 0U);
 }
 
 std::vector<Position> drawn(std::string_view text, std::size_t tokens, std::uint64_t seed = 1) {
