@@ -85,6 +85,12 @@ void read_scaling(Source& source, std::uint64_t pairs) {
   if (kind == "linear" && factor != 1) made = {{"rope_type", "linear"}, {"factor", factor}};
   if (kind == "yarn") made = yarn(source, factor);
   if (kind == "longrope") made = longrope(source, pairs);
+  for (const char* name : {"rope_factors_long.weight", "rope_factors_short.weight"}) {
+    if (kind == "longrope" || !tensors.contains(name)) continue;
+    reader.keep("has a tensor " + shown(name) + " beside " +
+                shown(source.key("rope.scaling.type")) + " = " + shown(kind) +
+                "; expected 'longrope', or no such tensor");
+  }
   if (kind == "none" || kind == "linear") {
     reader.ignore(source.key("rope.scaling.original_context_length"));
   }

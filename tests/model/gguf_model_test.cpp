@@ -119,6 +119,20 @@ TEST_F(GgufModels, SentencesNameKeysOfTheFile) {
               HasSubstr("has 'llama.rope.scaling.factor' = '1e+09'; expected a number from"));
 }
 
+// They would change every angle, and llama.cpp uses them whatever the type.
+TEST_F(GgufModels, FactorsOfLongRopeNeedItsType) {
+  const std::string scaling = R"(,"original_max_position_embeddings":16,"rope_scaling":{)"
+                              R"("type":"su","short_factor":[1.0,1.1,1.5],)"
+                              R"("long_factor":[1.5,4.0,8.0]})";
+  const auto opened = open_model(test::write_gguf(test::family_for_gguf("phi3", scaling), "F32",
+                                                  R"({"phi3.rope.scaling.type": "linear"})")
+                                     .file);
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message,
+              HasSubstr("has a tensor 'rope_factors_long.weight' beside 'phi3.rope.scaling.type' = "
+                        "'linear'; expected 'longrope', or no such tensor"));
+}
+
 // Whose files say no soft caps if they were made before llama.cpp had any.
 TEST_F(GgufModels, Gemma2HasCapsThatNoEntrySays) {
   test::SmallModel small = test::family_for_gguf("gemma2");
