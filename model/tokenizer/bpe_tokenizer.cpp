@@ -8,6 +8,7 @@
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/model/tokenizer/bpe_rules.h"
+#include "kvcheck/model/tokenizer/byte_letters.h"
 #include "kvcheck/model/tokenizer/gguf_rules.h"
 #include "kvcheck/model/tokenizer/merge.h"
 #include "kvcheck/model/tokenizer/tokenizer_json_detail.h"
@@ -16,44 +17,8 @@
 namespace kv::model {
 namespace {
 
-// The printable character that stands for each byte: itself where it is visible in Latin-1, else
-// the next one from 256 on.
-std::array<std::string, 256> byte_characters() {
-  std::array<std::string, 256> characters;
-  char32_t next = 256;
-  for (char32_t byte = 0; byte < 256; ++byte) {
-    const bool visible = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
-    const char32_t point = visible ? byte : next++;
-    if (point < 0x80) {
-      characters[byte] = static_cast<char>(point);
-    } else {
-      characters[byte] = {static_cast<char>(0xC0 | point >> 6),
-                          static_cast<char>(0x80 | (point & 0x3F))};
-    }
-  }
-  return characters;
-}
-
 std::uint64_t pair_key(TokenId left, TokenId right) {
   return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
-}
-
-// Characters that stand for no byte, as added tokens may hold, are taken as they are.
-std::string bytes_behind(const std::string& text,
-                         const std::unordered_map<std::string, char>& byte_of) {
-  std::string bytes;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = character_end(text, at);
-    const std::string character = text.substr(at, end - at);
-    const auto found = byte_of.find(character);
-    if (found != byte_of.end()) {
-      bytes += found->second;
-    } else {
-      bytes += character;
-    }
-    at = end;
-  }
-  return bytes;
 }
 
 // "<0x0A>" stands for one byte where characters fall back to bytes.
@@ -119,10 +84,8 @@ class BpeTokenizer final : public Tokenizer {
   }
 
   Result<void> fill_bytes() {
-    const std::array<std::string, 256> characters = byte_characters();
-    std::unordered_map<std::string, char> byte_of;
+    const std::array<std::string, 256>& characters = byte_characters();
     for (std::size_t byte = 0; byte < 256; ++byte) {
-      byte_of[characters[byte]] = static_cast<char>(byte);
       const auto found = rules_.vocabulary.find(characters[byte]);
       // Bytes that never occur in UTF-8 need no token.
       const bool possible = byte < 0xF5 && byte != 0xC0 && byte != 0xC1;
@@ -134,9 +97,7 @@ class BpeTokenizer final : public Tokenizer {
       bytes_[byte] = found->second;
     }
     for (const auto& [text, token] : rules_.vocabulary) {
-      const std::string piece = bytes_behind(text, byte_of);
-      if (auto done = put(token, piece); !done) return done;
-      if (rules_.whole_words) words_.emplace(piece, token);
+      if (auto done = put(token, bytes_behind(text)); !done) return done;
     }
     return {};
   }
@@ -188,8 +149,9 @@ class BpeTokenizer final : public Tokenizer {
 
   Result<void> encode_word(const std::string& word, std::vector<TokenId>& tokens) const {
     if (rules_.whole_words) {
-      const auto& whole = rules_.words.byte_level() ? words_ : rules_.vocabulary;
-      if (const auto found = whole.find(word); found != whole.end()) {
+      const std::string spelled = rules_.words.byte_level() ? byte_letters(word) : word;
+      const auto found = rules_.vocabulary.find(spelled);
+      if (found != rules_.vocabulary.end()) {
         tokens.push_back(found->second);
         return {};
       }
@@ -251,7 +213,6 @@ class BpeTokenizer final : public Tokenizer {
   std::vector<std::string> pieces_;  // the bytes of each token
   std::size_t plain_ = 0;
   std::unordered_map<std::uint64_t, Joined> joins_;
-  std::unordered_map<std::string, TokenId> words_;  // bytes to tokens; only where whole words count
   AddedTokens added_;
   AddedTokens normalised_;
 };

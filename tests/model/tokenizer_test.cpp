@@ -256,5 +256,18 @@ TEST(Tokenizer, RefusesABrokenTokenizerJson) {
               HasSubstr("has neither tokenizer.json nor vocab.json"));
 }
 
+// Words are looked up as the vocabulary spells them, so one of other characters is no word.
+TEST(BpeTokenizer, AWholeWordIsSpelledInLettersOfBytes) {
+  std::string json = test::small_tokenizer_json();
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    json.replace(json.find(from), from.size(), to);
+  };
+  replace(R"("vocab":{)", R"("ignore_merges":true,"vocab":{"\u2581":258,"cab":259,)");
+  const auto tokenizer =
+      open_tokenizer("", test::temporary_file("whole.json", json), any_vocabulary).value();
+  EXPECT_THAT(encoded(*tokenizer, "cab"), ElementsAre(259));
+  EXPECT_THAT(encoded(*tokenizer, "\u2581"), SizeIs(3));
+}
+
 }  // namespace
 }  // namespace kv::model
