@@ -96,15 +96,9 @@ Result<LanguageModel> open_gguf_model(const std::string& path) {
   LanguageModel model;
   model.config = *config;
   model.files = {opened->file};
-  // A layer has at least one tensor, so a wrong count allocates no more than the file suggests.
-  if (config->layers > opened->content.tensors.size()) {
-    return malformed(shown(path) + " has " + std::to_string(config->layers) + " layers and " +
-                     std::to_string(opened->content.tensors.size()) +
-                     " tensors; expected at least one for each layer");
-  }
-  model.layers.resize(config->layers);
   TensorFiles files = TensorFiles::of_gguf(path, *opened, config->norms.after);
   Binder binder{files, model};
+  if (Result<void> made = binder.make_layers(); !made) return made.error();
   if (Result<void> bound = bind(binder); !bound) return bound.error();
   for (const std::string& name : files.unknown()) {
     if (holds_factors(name)) continue;

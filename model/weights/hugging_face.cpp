@@ -37,6 +37,17 @@ bool same_numbers(const Matrix& a, const Matrix& b) {
 
 }  // namespace
 
+Result<void> Binder::make_layers() {
+  const std::size_t layers = model.config.layers;
+  if (layers > files.count()) {
+    return malformed(shown(files.folder()) + " has " + std::to_string(layers) + " layers and " +
+                     std::to_string(files.count()) +
+                     " tensors; expected at least one for each layer");
+  }
+  model.layers.resize(layers);
+  return {};
+}
+
 Result<void> Binder::linear(
     const std::string& name, std::size_t rows, std::size_t columns, bool bias, Linear& into) {
   Result<Matrix> weight = files.matrix(name + ".weight", rows, columns);
@@ -118,10 +129,10 @@ Result<LanguageModel> open_hugging_face(const std::string& folder) {
   if (!files) return files.error();
   LanguageModel model;
   model.config = *config;
-  model.layers.resize(config->layers);
   model.files = files->files();
   Binder binder{*files, model};
-  Result<void> bound;
+  Result<void> bound = binder.make_layers();
+  if (!bound) return bound.error();
   switch (config->architecture) {
     case Architecture::llama:
     case Architecture::phi3:

@@ -38,6 +38,9 @@ class TensorFiles {
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
 
+  // How many tensors there are.
+  [[nodiscard]] std::size_t count() const { return entries_.size(); }
+
   // The names that were never asked for, in order.
   [[nodiscard]] std::vector<std::string> unknown() const;
 

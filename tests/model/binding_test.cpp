@@ -36,5 +36,16 @@ TEST(Binding, AnUntiedModelNeedsItsEmbedding) {
               testing::HasSubstr("has no tensor 'model.embed_tokens.weight'"));
 }
 
+// Before memory is taken for them.
+TEST(Binding, MoreLayersThanTensorsAreRefused) {
+  SmallModel llama = test::small_llama();
+  llama.set(R"("num_hidden_layers":2)", R"("num_hidden_layers":65536)");
+  const auto opened = open_model(llama.write("model"));
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(
+      opened.error().message,
+      testing::HasSubstr("has 65536 layers and 21 tensors; expected at least one for each"));
+}
+
 }  // namespace
 }  // namespace kv::model
