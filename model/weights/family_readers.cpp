@@ -88,7 +88,8 @@ std::vector<std::string> attention_types(ConfigReader& reader) {
     if (!pair.is_array() || pair.get_array().size() != 2) return wrong();
     const json::value& kinds = pair.get_array()[0];
     const json::value& times = pair.get_array()[1];
-    if (!kinds.is_array() || !times.is_int64() || times.get_int64() > most) return wrong();
+    if (!kinds.is_array() || kinds.get_array().empty()) return wrong();
+    if (!times.is_int64() || times.get_int64() < 0 || times.get_int64() > most) return wrong();
     for (std::int64_t i = 0; i < times.get_int64(); ++i) {
       for (const json::value& kind : kinds.get_array()) {
         if (!kind.is_string() || words.size() > most) return wrong();

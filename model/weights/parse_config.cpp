@@ -185,8 +185,9 @@ void read_windows(ConfigReader& reader,
 void refuse_windows(ConfigReader& reader, const ModelConfig& config) {
   if (reader.find("layer_types") == nullptr) return;
   const std::vector<std::string> types = reader.words("layer_types");
-  const std::vector<std::string> expected(config.layers, "full_attention");
-  if (types == expected) return;
+  const bool all_full =
+      std::ranges::count(types, "full_attention") == static_cast<std::ptrdiff_t>(config.layers);
+  if (all_full && types.size() == config.layers) return;
   reader.keep_wrong("layer_types", *reader.find("layer_types"),
                     "'full_attention' for each of the " + std::to_string(config.layers) +
                         " layers, because a " + config.name + " model has no windows");

@@ -117,8 +117,9 @@ void require_same(ConfigReader& inner,
                   ConfigReader& outer,
                   std::string_view name_outside) {
   const json::value* inside = inner.find(name);
-  const json::value* outside = outer.find(name_outside);
-  if (inside == nullptr || outside == nullptr) return;
+  // Only then is the one outside asked for: alone, it is of use to the families that read it.
+  const json::value* outside = inside == nullptr ? nullptr : outer.find(name_outside);
+  if (outside == nullptr) return;
   const double number = inner.real(name, 0);
   if (number == outer.real(name_outside, 0)) return;
   inner.keep_wrong(name, *inside,
@@ -138,6 +139,11 @@ RopeScaling read_scaling(ConfigReader& inner,
   scaling.kind = kind_of(inner, word, config.architecture == Architecture::phi3);
   require_same(inner, "rope_theta", outer, base);
   require_same(inner, "partial_rotary_factor", outer, "partial_rotary_factor");
+  if (config.architecture == Architecture::gpt_neox) {
+    // What that family called the two before they were in one object.
+    require_same(inner, "rope_theta", outer, "rotary_emb_base");
+    require_same(inner, "partial_rotary_factor", outer, "rotary_pct");
+  }
   config.rope.theta = inner.real("rope_theta", config.rope.theta);
   const double share = inner.real("partial_rotary_factor", 0);
   if (share > 0) config.rope.dims = rotating_dims(inner, share, config);
@@ -175,6 +181,11 @@ void read_by_kind(const json::object& kinds, ConfigReader& reader, ModelConfig& 
   config.local_rope = config.rope;
   config.rope = before;
   config.scaling = read("full_attention", "rope_theta");
+  if (config.rope.dims != config.local_rope.dims) {
+    both.keep("has rotations of " + std::to_string(config.local_rope.dims) + " and of " +
+              std::to_string(config.rope.dims) +
+              " dimensions in its 'rope_parameters'; expected the same in all layers");
+  }
   both.finish("the rotations of its layers");
   reader.keep(both.problem());
 }

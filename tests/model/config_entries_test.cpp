@@ -129,6 +129,10 @@ TEST(ConfigEntries, KindsOfLayersMustFitTheLayers) {
   test::SmallModel neo = test::small_family("gpt_neo");
   EXPECT_THAT(message_of(neo.set(R"("local"],2)", R"("local"],3)").config),
               HasSubstr("has 6 words in 'attention_layers' or 'attention_types'"));
+  EXPECT_THAT(
+      message_of(
+          test::small_family("gpt_neo").set(R"([["global","local"],2])", R"([[],65536])").config),
+      HasSubstr("expected a list of pairs"));
   EXPECT_THAT(message_of(neo.set(R"("global")", R"("glbal")").config),
               HasSubstr("expected global or local"));
 }
@@ -168,6 +172,21 @@ TEST(ConfigEntries, ABaseThatStandsTwiceIsOneNumber) {
   EXPECT_THAT(of(R"(,"rope_theta":500.25)"),
               HasSubstr("has 'rope_parameters.rope_theta' = '500.25'; expected the value of "
                         "'rope_theta', 500.5, beside it"));
+}
+
+// A scaled rotation may name the share that rotates, but does not make the entry outside known.
+TEST(ConfigEntries, AShareThatTheFamilyDoesNotReadIsRefusedBesideAScaling) {
+  const auto of = [](const std::string& inside, const std::string& outside) {
+    return message_of(test::small_family("llama", R"(,"rope_scaling":{"rope_type":"linear",)"
+                                                  R"("factor":2)" +
+                                                      inside + "}" + outside)
+                          .config);
+  };
+  const std::string half = R"(,"partial_rotary_factor":0.5)";
+  EXPECT_THAT(of("", half), HasSubstr("has an entry 'partial_rotary_factor' = '0.5' that"));
+  EXPECT_EQ(of(half, ""), "read");
+  EXPECT_EQ(of(half, half), "read");
+  EXPECT_THAT(of(half, R"(,"partial_rotary_factor":0.25)"), HasSubstr("expected the value of"));
 }
 
 // As in transformers, where both count only if neither is 0.
@@ -230,6 +249,22 @@ TEST(ConfigEntries, RotationsByKindOfLayerAreReadAsTheOlderEntries) {
   EXPECT_EQ(newer->local_rope.theta, 100);
   EXPECT_EQ(newer->by_layer[2].rotation, LayerRotation::main);
   EXPECT_EQ(newer->by_layer[3].rotation, LayerRotation::local);
+}
+
+// A trace says one number of rotating dimensions for all layers.
+TEST(ConfigEntries, KindsOfLayersRotateAsManyDimensions) {
+  const auto of = [](const std::string& full, const std::string& sliding) {
+    return message_of(
+        test::small_family("gemma3_text",
+                           R"(,"rope_parameters":{"full_attention":{"rope_theta":1e6)" + full +
+                               R"(},"sliding_attention":{"rope_theta":100)" + sliding + "}}")
+            .config);
+  };
+  const std::string half = R"(,"partial_rotary_factor":0.5)";
+  EXPECT_EQ(of("", ""), "read");
+  EXPECT_EQ(of(half, half), "read");
+  EXPECT_THAT(of(half, ""), HasSubstr("rotations of 8 and of 4 dimensions"));
+  EXPECT_THAT(of("", half), HasSubstr("rotations of 4 and of 8 dimensions"));
 }
 
 // A missing entry has the family's own default, which null does not have.

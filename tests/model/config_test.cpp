@@ -64,5 +64,19 @@ TEST(Config, RefuseWhatWouldBeReadWrongly) {
               HasSubstr("expected weights of f32, f16 or bf16"));
 }
 
+// Exports of newer transformers have the two in one object, under names of their own.
+TEST(Config, GptNeoXSaysItsRotationOnce) {
+  const auto of = [](const std::string& inside) {
+    test::SmallModel model = test::small_gpt_neox();
+    const auto config = parse_config(
+        model.set("{", R"({"rope_parameters":{"rope_type":"default")" + inside + "},").config);
+    return config ? "read" : config.error().message;
+  };
+  EXPECT_EQ(of(R"(,"rope_theta":10000,"partial_rotary_factor":0.5)"), "read");
+  EXPECT_THAT(of(R"(,"rope_theta":500)"), HasSubstr("expected the value of 'rotary_emb_base'"));
+  EXPECT_THAT(of(R"(,"partial_rotary_factor":0.25)"),
+              HasSubstr("expected the value of 'rotary_pct', 0.5, beside it"));
+}
+
 }  // namespace
 }  // namespace kv::model
