@@ -1,8 +1,10 @@
 #include "kvcheck/model/run/recorder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/model/run/number_sum.h"
 
 namespace kv::model {
@@ -36,13 +38,17 @@ void Recorder::on_vectors(Position first, const LayerVectors& vectors) {
   const std::uint64_t of_keys = std::uint64_t{info_.kv_heads} * info_.tokens;
   const std::uint64_t begin = *layer * (of_queries + 2 * of_keys);
   const std::size_t shared = config_.heads / config_.kv_heads;
+  const std::string at_layer = "layer " + std::to_string(vectors.layer);
   for (std::size_t i = 0; i < kv_heads_.size(); ++i) {
+    of_ = "a query of " + at_layer;
     for (std::size_t j = 0; j < shared; ++j) {
       const std::uint64_t at = begin + std::uint64_t{i * shared + j} * recorded;
       put_queries({vectors.q, config_.heads, kv_heads_[i] * shared + j}, chunk, at);
     }
     const std::uint64_t keys = begin + of_queries + std::uint64_t{i} * info_.tokens;
+    of_ = "a key of " + at_layer;
     put_head({vectors.k, config_.kv_heads, kv_heads_[i]}, vectors.tokens, keys + first);
+    of_ = "a value of " + at_layer;
     put_head({vectors.v, config_.kv_heads, kv_heads_[i]}, vectors.tokens, keys + of_keys + first);
   }
 }
@@ -97,6 +103,21 @@ std::span<const float> Recorder::by_position(Position query,
   return scratch_;
 }
 
+void Recorder::put(std::uint64_t at) {
+  constexpr float rounds_to_infinity = 65520;
+  const auto too_large = [](float one) {
+    return std::abs(one) >= rounds_to_infinity && std::isfinite(one);
+  };
+  if (info_.number == Number::f16) {
+    const auto found = std::ranges::find_if(scratch_, too_large);
+    if (found != scratch_.end()) {
+      keep(malformed(of_ + " has " + shortest(static_cast<double>(*found)) +
+                     ", which f16 cannot hold; expected storage as f32 or bf16"));
+    }
+  }
+  keep(spool_.put(base_ + at, scratch_));
+}
+
 // All tokens of the chunk, from row `at` of the trace on.
 void Recorder::put_head(const Head& head, std::size_t tokens, std::uint64_t at) {
   const std::size_t dim = config_.head_dim;
@@ -104,7 +125,7 @@ void Recorder::put_head(const Head& head, std::size_t tokens, std::uint64_t at) 
   for (std::size_t t = 0; t < tokens; ++t) {
     std::copy_n(head.rows + (t * head.heads + head.head) * dim, dim, scratch_.data() + t * dim);
   }
-  keep(spool_.put(base_ + at * dim, scratch_));
+  put(at * dim);
 }
 
 // The recorded queries of the chunk, from row `at` of the trace and their numbers on.
@@ -119,7 +140,7 @@ void Recorder::put_queries(const Head& head, const Chunk& chunk, std::uint64_t a
     scratch_.insert(scratch_.end(), row, row + dim);
   }
   const auto number = static_cast<std::uint64_t>(begin - info_.queries.begin());
-  keep(spool_.put(base_ + (at + number) * dim, scratch_));
+  put((at + number) * dim);
 }
 
 // The number of the query among the recorded ones.

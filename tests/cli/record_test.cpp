@@ -1,5 +1,6 @@
 // kvcheck record, on a small model with random weights.
 #include "kvcheck/tests/cli/small_model.h"
+#include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/traces/trace.h"
 
 namespace kv {
@@ -78,6 +79,26 @@ TEST_F(RecordCommand, UnderAPolicyItSaysSo) {
   expect_refused(under("all"), "--policy all is several policies; expected one");
   expect_refused(record({"-o", path, "--policy", "@window-recompute", "--budget", "8"}),
                  "a token has several keys and values");
+}
+
+// When it is computed, not after hours when the trace is written; the numbers are in layer 0.
+TEST(RecordNumbers, TooLargeForF16EndTheRunAtOnce) {
+  test::SmallModel small = test::small_llama();
+  for (float& one : small.tensors.at("model.layers.0.self_attn.k_proj.weight").values) one *= 1e6F;
+  const std::string model = small.write("large-keys");
+  const std::string ids = test::temporary_file("ids.txt", "1 2 3 4 5 6 7 8");
+  const auto record = [&](const std::string& storage) {
+    return run({"record", "--model", model, "--ids", "--text", ids, "--storage", storage, "-o",
+                test::temporary_path("large.safetensors")});
+  };
+  const Ran refused = record("f16");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("a key of layer 0 has "));
+  EXPECT_THAT(refused.err, HasSubstr(", which f16 cannot hold; expected storage as f32 or bf16"));
+  for (const std::string storage : {"f32", "bf16"}) {
+    const Ran ran = record(storage);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+  }
 }
 
 }  // namespace
