@@ -59,5 +59,19 @@ TEST(RegexDialect, RefusesWhatEnginesReadDifferently) {
   EXPECT_THAT(matches("(?i)a|b", "AB"), ElementsAre("A", "B"));
 }
 
+// However long a text is: ICU's limit of steps is one for all matches.
+TEST(UnicodeRegex, ReadsALongTextToItsEnd) {
+  const std::string line = "    if (x == 12345) {\n\t\treturn y->z[0x1F] + 3.14;\n    }\n\n";
+  std::string text;
+  while (text.size() < 4'500'000) text += line;
+  const auto regex = UnicodeRegex::compile(
+      R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)");
+  std::size_t joined = 0;
+  const auto done = regex.value().for_each_match(
+      text, [&](std::size_t begin, std::size_t end) { joined += end - begin; });
+  EXPECT_TRUE(done) << done.error().message;
+  EXPECT_EQ(joined, text.size());
+}
+
 }  // namespace
 }  // namespace kv::model
