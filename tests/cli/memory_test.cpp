@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/paths.h"
 
 namespace kv::cli {
@@ -136,6 +137,51 @@ INSTANTIATE_TEST_SUITE_P(
         "eval --model model/data --text model/data/held-out.txt --tokens 3000 --policy dense "
         "--chunk 1000 --threads 1",
         "speed --model model/data --length 4000 --tokens 2 --policy dense --chunk 64"));
+
+// A Llama of these layers, whose keys and values of 1,500 tokens are 3 MB a layer, and a text for it.
+std::string deep_llama(std::size_t layers) {
+  test::SmallModel model;
+  model.config =
+      R"({"model_type":"llama","hidden_size":16,"intermediate_size":16,"num_attention_heads":1,)"
+      R"("head_dim":256,"max_position_embeddings":2048,"rms_norm_eps":1e-05,"vocab_size":32,)"
+      R"("num_hidden_layers":)" +
+      std::to_string(layers) + "}";
+  model.add("model.embed_tokens.weight", {32, 16}, 1).add("lm_head.weight", {32, 16});
+  model.add("model.norm.weight", {16}, 0.2F, 1);
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    const std::string at = "model.layers." + std::to_string(layer) + ".";
+    for (const std::string name : {"input_layernorm", "post_attention_layernorm"}) {
+      model.add(at + name + ".weight", {16}, 0.2F, 1);
+    }
+    for (const std::string name : {"q_proj", "k_proj", "v_proj"}) {
+      model.add(at + "self_attn." + name + ".weight", {256, 16}, 0.1F);
+    }
+    model.add(at + "self_attn.o_proj.weight", {16, 256}, 0.1F);
+    for (const std::string name : {"gate_proj", "up_proj", "down_proj"}) {
+      model.add(at + "mlp." + name + ".weight", {16, 16});
+    }
+  }
+  const std::string folder = model.write("deep-" + std::to_string(layers));
+  std::string ids;
+  for (std::size_t i = 0; i < 1500; ++i) ids += std::to_string(i * i * 7 % 31 + 1) + " ";
+  test::write_into(folder, "text.ids", ids);
+  return folder;
+}
+
+// Layer by layer, a recording holds the keys and values of one layer, however deep the model is;
+// under a policy it holds those of all.
+TEST(RecordingMemory, DoesNotGrowWithTheDepthOfTheModel) {
+  const auto peak = [](std::size_t layers, const std::string& rest) {
+    const std::string model = deep_llama(layers);
+    return peak_of("record --model " + model + " --ids --no-begin --text " + model +
+                   "/text.ids --tokens 1500 --no-losses --threads 1 -o " + model +
+                   "/t.safetensors" + rest);
+  };
+  const std::uint64_t shallow = peak(2, "");
+  EXPECT_LE(peak(16, " --queries 4/100"), shallow + 16 * mib);
+  EXPECT_GE(peak(16, " --queries 4/100 --policy window --budget 1400 --chunk 64"),
+            shallow + 32 * mib);
+}
 
 }  // namespace
 }  // namespace kv::cli
