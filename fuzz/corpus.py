@@ -656,7 +656,8 @@ def plans():
         "unknown-measure": said(dict(mean, measure="los")), "no-bound": said(dict(mean, mean={})),
         "empty-bounds": said(dict(mean, mean={"above": 1, "below": 1})),
         "perplexities": said(dict(spread, measure="perplexity")), "one-spec": said(dict(ratio, against=None)),
-        "law-of-numbers": said(dict(law, measure="loss")), "none": said(),
+        "growth": said(dict(mean, measure="token_s", length=64, growth={"below": 1.5}, mean=None)),
+        "growth-of-loss": said(dict(mean, growth={"below": 1.5}, mean=None)), "law-of-numbers": said(dict(law, measure="loss")), "none": said(),
         "huge": said(dict(mean, mean={"above": 1e308})), "cut": said(mean)[:-4], "list": "[]"})
     item = {"id": "a", "context": "The hat is red.", "answers": ["red"]}
     most = dict(item, group="g", question=" What is the hat?", answers=["red", "the red"],
@@ -679,7 +680,7 @@ words = {
                   "windows segment open-loop weights tokenizer ids no-begin storage keys tokens split each "
                   "mark answer-tokens",
     "hypotheses": "hypotheses hypothesis source note conditions about results measure of against spread window "
-                  "mean difference ratio law uniform above below true false null loss perplexity",
+                  "length growth token_s mean difference ratio law uniform above below true false null loss perplexity",
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "
             "chunkkv rkv a2sf criticalkv q-filters paged-eviction ladder pages separators "
             "token-classes scissorhands key-norm keydiff "

@@ -9,6 +9,7 @@
 
 #include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/compare/named_spec.h"
+#include "kvcheck/reports/hypotheses/growth.h"
 #include "kvcheck/reports/hypotheses/json_findings.h"
 #include "kvcheck/reports/numbers/paired.h"
 
@@ -71,14 +72,31 @@ Result<const MeasuredSpec*> spec_named(const MeasuredTexts& all,
   return usage_error(std::string(field) + " '" + words + "' is of no spec that was measured so");
 }
 
+// That a condition has to say which of several sizes it is about, as they are not different texts.
+Error which_of(const Condition& condition,
+               const std::vector<std::size_t>& sizes,
+               const std::string& of,
+               const std::string& field) {
+  return usage_error("'" + condition.results + "' has " + of + " " + std::to_string(sizes[0]) +
+                     " and " + std::to_string(sizes[1]) + (sizes.size() > 2 ? " and others" : "") +
+                     "; expected a " + field);
+}
+
 Result<Selection> selection_of(const Condition& condition, const std::vector<StoredRun>& runs) {
-  Selection selection{.window = condition.window, .accepts = {}, .spread = condition.spread};
+  const Selection selection{.window = condition.window,
+                            .length = condition.length,
+                            .accepts = {},
+                            .spread = condition.spread};
+  const MeasuredIn in = measure_of(condition).in;
   const std::vector<std::size_t> windows = windows_of(runs);
-  if (measure_of(condition).in != MeasuredIn::evaluations || condition.window) return selection;
-  if (windows.size() < 2) return selection;
-  return usage_error("'" + condition.results + "' has texts in windows of several sizes, " +
-                     std::to_string(windows[0]) + " and " + std::to_string(windows[1]) +
-                     " among them; expected a window");
+  if (in == MeasuredIn::evaluations && !condition.window && windows.size() > 1) {
+    return which_of(condition, windows, "texts in windows of", "window");
+  }
+  const std::vector<std::size_t> lengths = lengths_of(runs);
+  if (in == MeasuredIn::timings && !condition.length && lengths.size() > 1) {
+    return which_of(condition, lengths, "prompts of", "length");
+  }
+  return selection;
 }
 
 // The values of both specs at the texts that have both.
@@ -138,6 +156,19 @@ Result<DecidedCondition> decide_numbers(const Condition& condition, ResultsFiles
     decided.of_mean = std::exp(decided.of_mean);
     decided.against_mean = std::exp(decided.against_mean);
   }
+  decided.verdict = verdict_on(decided.value, condition.bounds);
+  return decided;
+}
+
+Result<DecidedCondition> decide_growth(const Condition& condition, ResultsFiles& files) {
+  const auto runs = files.at(condition.results);
+  if (!runs) return runs.error();
+  const auto exponents = growth_exponents(condition, **runs);
+  if (!exponents) return exponents.error();
+  DecidedCondition decided{.condition = condition,
+                           .value = bootstrap_interval(*exponents),
+                           .texts = exponents->size(),
+                           .units = measure_of(condition).units()};
   decided.verdict = verdict_on(decided.value, condition.bounds);
   return decided;
 }

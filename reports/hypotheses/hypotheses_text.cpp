@@ -61,7 +61,7 @@ std::string measured_words(const DecidedCondition& one) {
   if (!std::isnan(one.value.low)) {
     words += " (" + rounded(one, one.value.low) + " to " + rounded(one, one.value.high) + ")";
   }
-  if (one.condition.quantity != Quantity::mean) {
+  if (!one.condition.against.empty()) {
     DecidedCondition plain = one;
     plain.condition.quantity = Quantity::mean;
     words += ", of " + rounded(plain, one.of_mean) + " and " + rounded(plain, one.against_mean);
@@ -124,6 +124,7 @@ std::string condition_line(const DecidedCondition& one) {
       .add("measure", std::string_view(condition.measure))
       .add("spread", condition.spread);
   if (condition.window) object.add("window", std::uint64_t{*condition.window});
+  if (condition.length) object.add("length", std::uint64_t{*condition.length});
   if (condition.bounds.above) object.add("above", *condition.bounds.above);
   if (condition.bounds.below) object.add("below", *condition.bounds.below);
   object.add("value", one.value.mean);

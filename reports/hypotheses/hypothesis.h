@@ -17,6 +17,7 @@ enum class Quantity {
   mean,        // of one spec
   difference,  // of two specs: the first one's mean - the other's
   ratio,       // of two specs: the first one's mean / the other's
+  growth,      // of timings: the exponent with which they grow with the length or the budget
   law,         // whether `kvcheck check` found that a law holds
   uniform,     // whether `kvcheck uniformity` found no deviation from a uniform sample
 };
@@ -40,6 +41,7 @@ struct Condition {
   std::string against{};  // the other spec of a difference or ratio
   bool spread = false;    // values are standard deviations over seeds, not means over them
   std::optional<std::size_t> window{};  // of evaluations
+  std::optional<std::size_t> length{};  // of timings, of the prompt; of a growth with the budget
   Bounds bounds{};                      // of numbers
 
   bool operator==(const Condition&) const = default;
@@ -55,7 +57,7 @@ struct Hypothesis {
   bool operator==(const Hypothesis&) const = default;
 };
 
-// "mean", "difference", "ratio", "law" or "uniform", as in the file.
+// "mean", "difference", "ratio", "growth", "law" or "uniform", as in the file.
 std::string_view name_of(Quantity quantity);
 
 // The hypotheses of a file, at least one, each with at least one condition. `name` is the file's,

@@ -16,8 +16,8 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::array<std::string_view, 5> quantities = {"mean", "difference", "ratio", "law",
-                                                        "uniform"};
+constexpr std::array<std::string_view, 6> quantities = {"mean",   "difference", "ratio",
+                                                        "growth", "law",        "uniform"};
 constexpr std::string_view perplexity = "perplexity";
 
 std::string text_at(const JsonAt& at) {
@@ -55,12 +55,23 @@ std::string measure_at(const JsonAt& at, Quantity quantity) {
   std::string measure = text_at(at);
   std::vector<std::string_view> names = {perplexity};
   for (const Measure& known : measures()) names.push_back(known.name);
+  const auto known = std::ranges::find(measures(), measure, &Measure::name);
+  const bool timed = known != measures().end() && known->in == MeasuredIn::timings;
   if (std::ranges::find(names, measure) == names.end()) {
     at.complain(unknown_word("measure", measure, names));
   } else if (measure == perplexity && quantity == Quantity::difference) {
     at.complain("perplexities are compared by their ratio; expected loss, or a ratio");
+  } else if (quantity == Quantity::growth && !timed) {
+    at.complain("expected a measure of timings, which grow with a length or a budget");
   }
   return measure;
+}
+
+std::optional<std::size_t> tokens_at(const JsonAt& at, std::string_view name) {
+  const auto field = at.find(name);
+  if (!field) return std::nullopt;
+  return static_cast<std::size_t>(
+      field->integer("a number of tokens", 0, std::numeric_limits<std::int32_t>::max()));
 }
 
 // The one quantity that the condition is about.
@@ -70,7 +81,7 @@ Quantity quantity_at(const JsonAt& at) {
     if (at.find(quantities[i])) found.push_back(static_cast<Quantity>(i));
   }
   if (found.size() == 1) return found.front();
-  at.complain(found.empty() ? "expected one of mean, difference, ratio, law and uniform"
+  at.complain(found.empty() ? "expected one of mean, difference, ratio, growth, law and uniform"
                             : "expected one of " + std::string(name_of(found[0])) + " and " +
                                   std::string(name_of(found[1])) + ", found both");
   return Quantity::mean;
@@ -85,18 +96,17 @@ void read_finding(const JsonAt& at, Condition& condition) {
 
 void read_numbers(const JsonAt& at, Condition& condition) {
   const std::string_view name = name_of(condition.quantity);
-  const bool two = condition.quantity != Quantity::mean;
+  const bool two =
+      condition.quantity == Quantity::difference || condition.quantity == Quantity::ratio;
   condition.bounds = bounds_at(at.need(name));
   condition.measure = measure_at(at.need("measure"), condition.quantity);
   condition.of = text_at(at.need("of"));
   if (two) condition.against = text_at(at.need("against"));
   if (const auto spread = at.find("spread")) condition.spread = spread->boolean("true or false");
-  if (const auto window = at.find("window")) {
-    condition.window = static_cast<std::size_t>(
-        window->integer("a number of tokens", 0, std::numeric_limits<std::int32_t>::max()));
-  }
+  condition.window = tokens_at(at, "window");
+  condition.length = tokens_at(at, "length");
   // The last name stands for no field of a mean.
-  at.only_ever({"about", "results", "measure", "of", "spread", "window", name,
+  at.only_ever({"about", "results", "measure", "of", "spread", "window", "length", name,
                 two ? std::string_view("against") : name});
 }
 
@@ -149,6 +159,7 @@ std::string condition_json(const Condition& condition) {
   words("against", condition.against);
   if (condition.spread) object.add("spread", true);
   if (condition.window) object.add("window", std::uint64_t{*condition.window});
+  if (condition.length) object.add("length", std::uint64_t{*condition.length});
   return object.add_raw(name, bounds_json(condition.bounds)).text();
 }
 

@@ -58,7 +58,7 @@ TEST(Hypotheses, WrongFilesAreAnsweredWithTheField) {
   EXPECT_THAT(error_of(one(start + R"("against": "tova", "mean": {"above": 1}})")),
               HasSubstr("'against'"));
   EXPECT_THAT(error_of(one(R"({"results": "run.db", "of": "h2o"})")),
-              HasSubstr("expected one of mean, difference, ratio, law and uniform"));
+              HasSubstr("expected one of mean, difference, ratio, growth, law and uniform"));
   EXPECT_THAT(error_of(one(start + R"("mean": {"above": 1}, "law": "x"})")),
               HasSubstr("one of mean and law, found both"));
   EXPECT_THAT(error_of(one(R"({"results": "run.db", "measure": "los", "of": "h2o",
@@ -69,6 +69,7 @@ TEST(Hypotheses, WrongFilesAreAnsweredWithTheField) {
               HasSubstr("by their ratio"));
   EXPECT_THAT(error_of(one(R"({"results": "a.jsonl", "law": "x", "measure": "loss"})")),
               HasSubstr("'measure'"));
+  EXPECT_THAT(error_of(one(start + R"("growth": {"above": 1}})")), HasSubstr("measure of timings"));
   EXPECT_THAT(error_of(one(start + R"("window": -1, "mean": {"above": 1}})")), HasSubstr("window"));
 }
 
