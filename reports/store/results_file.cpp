@@ -103,9 +103,15 @@ Result<void> delete_run(Database& database, std::int64_t run) {
       " ON cells.trace = traces.id WHERE traces.run = ?)",
       "DELETE FROM summaries WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
       " ON cells.trace = traces.id WHERE traces.run = ?)",
+      "DELETE FROM sampled_heads WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
+      " ON cells.trace = traces.id WHERE traces.run = ?)",
+      "DELETE FROM sampled_cells WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
+      " ON cells.trace = traces.id WHERE traces.run = ?)",
       "DELETE FROM heads WHERE cell IN (SELECT cells.id FROM cells JOIN traces"
       " ON cells.trace = traces.id WHERE traces.run = ?)",
       "DELETE FROM cells WHERE trace IN (SELECT id FROM traces WHERE run = ?)",
+      "DELETE FROM sampled_traces WHERE trace IN (SELECT id FROM traces WHERE run = ?)",
+      "DELETE FROM recorded_kv_heads WHERE trace IN (SELECT id FROM traces WHERE run = ?)",
       "DELETE FROM marks WHERE trace IN (SELECT id FROM traces WHERE run = ?)",
       "DELETE FROM dense WHERE trace IN (SELECT id FROM traces WHERE run = ?)",
       "DELETE FROM traces WHERE run = ?",
