@@ -636,6 +636,13 @@ def plans():
             windows=[0, 256], segment=64, **{"no-begin": True, "open-loop": True})}),
         "tasks": json.dumps({"tasks": {"model": "m", "files": ["a.jsonl"], "policies": ["h2o"],
                                        "answer-tokens": 4, "no-begin": True}}),
+        "speed": json.dumps({"speed": {"model": "m", "lengths": [64], "policies": ["h2o"]}}),
+        "speed-most": json.dumps({"detail": "summary", "speed": {
+            "model": "m", "lengths": [64, 16], "policies": ["h2o", "dense"], "budgets": [16], "seeds": [2],
+            "chunk": 8, "weights": "int8", "storage": "f16", "keys": "raw", "tokens": 4, "runs": 8,
+            "threads": 2}}),
+        "speed-heads": json.dumps({"detail": "heads", "speed": {"model": "m", "lengths": [64],
+                                                                "policies": ["h2o"]}}),
         "two-sections": json.dumps({"eval": texts, "replay": replay}),
         "eval-heads": json.dumps({"eval": texts, "detail": "heads"}),
         "cut": json.dumps({"replay": replay})[:-3], "list": "[]", "deep": "[" * 64})
@@ -678,7 +685,7 @@ words = {
     "sweep_plan": "replay detail traces policies budgets seeds chunk prompt question kv-heads top-k "
                   "oracle oracle-tokens strict summary heads series true false null eval tasks model texts files "
                   "windows segment open-loop weights tokenizer ids no-begin storage keys tokens split each "
-                  "mark answer-tokens",
+                  "mark answer-tokens speed lengths runs threads",
     "hypotheses": "hypotheses hypothesis source note conditions about results measure of against spread window "
                   "length growth token_s mean difference ratio law uniform above below true false null loss perplexity",
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "
@@ -723,7 +730,8 @@ words = {
                       "pattern behavior Isolated invert ByteLevel add_prefix_space use_regex BPE "
                       "WordLevel vocab merges unk_token WhitespaceSplit ignore_merges byte_fallback",
     "results_rows": "runs traces dense cells heads units series residency bounds evaluations "
-                    "eval_cells eval_series eval_recall timings timed_cells delete * spec budget "
+                    "eval_cells eval_series eval_recall timings timed_cells timing_threads "
+                    "timed_repetitions repetition delete * spec budget "
                     "tokens layers query_heads kv_heads kept lifetimes evicted_at map_mass map_side "
                     "map_block ordinal run trace cell first_step targets nats series_width segment "
                     "rope_layout checksum seed status label top_k number stored_peak optimum greedy",

@@ -56,7 +56,33 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+// The options of the cell's decoder after a prompt of this length.
+model::DecoderOptions options_for(const model::LanguageModel& model,
+                                  const Cell& cell,
+                                  model::DecoderOptions options,
+                                  std::size_t length,
+                                  std::size_t tokens) {
+  options.seed = cell.seed;
+  options.length = length + tokens;
+  options.marks.prompt = length;
+  if (needs_of(cell.spec).token_classes) {
+    options.token_classes = alternating_classes(model.config.vocabulary);
+  }
+  return options;
+}
+
 }  // namespace
+
+Result<void> check_timed(const model::LanguageModel& model,
+                         const Cell& cell,
+                         model::DecoderOptions options,
+                         std::size_t length,
+                         std::size_t tokens) {
+  options = options_for(model, cell, std::move(options), length, tokens);
+  const auto decoder = model::Decoder::create(model, cell.spec, options);
+  if (!decoder) return decoder.error();
+  return {};
+}
 
 Result<TimedCell> time_decoder(const model::LanguageModel& model,
                                const Cell& cell,
@@ -64,16 +90,11 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
                                std::size_t length,
                                std::size_t tokens) {
   const Spec& spec = cell.spec;
-  options.seed = cell.seed;
-  options.length = length + tokens;
-  options.marks.prompt = length;
+  options = options_for(model, cell, std::move(options), length, tokens);
   double attention = 0;
   options.on_attention = [&attention](bool begins) {
     attention += begins ? -seconds() : seconds();
   };
-  if (needs_of(spec).token_classes) {
-    options.token_classes = alternating_classes(model.config.vocabulary);
-  }
   reset_peak();
   Result<model::Decoder> decoder = model::Decoder::create(model, spec, options);
   if (!decoder) return decoder.error();

@@ -18,4 +18,11 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
                                std::size_t length,
                                std::size_t tokens);
 
+// What time_decoder() would say of this model under this spec, without running it.
+Result<void> check_timed(const model::LanguageModel& model,
+                         const Cell& cell,
+                         model::DecoderOptions options,
+                         std::size_t length,
+                         std::size_t tokens);
+
 }  // namespace kv::cli

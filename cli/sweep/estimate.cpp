@@ -1,16 +1,26 @@
 #include "kvcheck/cli/sweep/estimate.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 #include "kvcheck/cli/sweep/run_blocks.h"
 
 namespace kv::cli {
 
+std::string source_words(const PlanText& plan) {
+  constexpr std::array<std::string_view, 4> words = {"trace", "text", "task file", "length"};
+  const bool timed = plan.kind == reports::SweepKind::speed;
+  const std::size_t count = timed ? plan.times.lengths.size() : plan.sources.size();
+  return std::to_string(count) + " " + std::string(words[static_cast<std::size_t>(plan.kind)]) +
+         (count == 1 ? "" : "s");
+}
+
 std::vector<MemoryNeed> sweep_needs(const SweepPlan& plan,
                                     std::span<const SweepBlock> blocks,
                                     std::size_t threads) {
-  const ThreadShare share = share_threads(threads, blocks.size());
+  const ThreadShare share = share_threads(plan, threads, blocks.size());
   std::vector<MemoryNeed> most;
   for (const SweepBlock& block : blocks) {
     auto needs = plan.work->needs(block.source, cells_of(plan, block), share.each);
@@ -27,7 +37,7 @@ std::vector<MemoryNeed> sweep_needs(const SweepPlan& plan,
 }
 
 std::uint64_t sweep_bytes(const SweepPlan& plan, std::span<const SweepBlock> blocks) {
-  std::uint64_t bytes = 160000;  // of empty tables
+  std::uint64_t bytes = 168000;  // of empty tables
   std::set<std::size_t> sources;
   for (const SweepBlock& block : blocks) {
     if (sources.insert(block.source).second) bytes += plan.work->bytes_of_source(block.source);
@@ -46,6 +56,7 @@ Result<double> sweep_seconds(const SweepPlan& plan,
   if (!pace) return pace;
   double cost = 0;
   for (const SweepBlock& block : blocks) cost += block.cost;
+  if (plan.work->timed()) return *pace * cost;
   return *pace * cost / static_cast<double>(std::max<std::size_t>(1, threads));
 }
 

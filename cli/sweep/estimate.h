@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kvcheck/base/error.h"
@@ -11,6 +12,9 @@
 #include "kvcheck/cli/sweep/blocks.h"
 
 namespace kv::cli {
+
+// "3 traces": what the plan names to run cells on.
+std::string source_words(const PlanText& plan);
 
 // Upper bounds of what the blocks hold at one time.
 std::vector<MemoryNeed> sweep_needs(const SweepPlan& plan,

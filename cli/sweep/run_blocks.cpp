@@ -9,7 +9,8 @@
 
 namespace kv::cli {
 
-ThreadShare share_threads(std::size_t threads, std::size_t blocks) {
+ThreadShare share_threads(const SweepPlan& plan, std::size_t threads, std::size_t blocks) {
+  if (plan.work->timed()) return {};
   const std::size_t at_once = std::clamp<std::size_t>(blocks, 1, threads);
   return {.blocks = at_once,
           .each = static_cast<unsigned>(std::max<std::size_t>(1, threads / at_once))};
@@ -31,7 +32,7 @@ Result<void> run_blocks(const SweepPlan& plan,
                         std::span<const SweepBlock> blocks,
                         std::size_t threads,
                         const BlockHooks& hooks) {
-  const ThreadShare share = share_threads(threads, blocks.size());
+  const ThreadShare share = share_threads(plan, threads, blocks.size());
   SharedProgress progress(blocks, hooks.progress);
   std::mutex storing;
   const auto run_block = [&](const RunningTask& running) -> Result<void> {

@@ -27,7 +27,8 @@ struct ThreadShare {
   unsigned each = 1;
 };
 
-ThreadShare share_threads(std::size_t threads, std::size_t blocks);
+// So many blocks on so many threads; blocks that are timed run one by one, each on its own threads.
+ThreadShare share_threads(const SweepPlan& plan, std::size_t threads, std::size_t blocks);
 
 // Runs one block, where an exception (memory ran out, say) is an error too: for ranks, which must
 // say so to the others.

@@ -54,11 +54,14 @@ constexpr std::string_view help =
     "            \"policies\": [\"dense\", \"h2o\"], \"budgets\": [64], \"open-loop\": true}}\n"
     "  {\"tasks\": {\"model\": \"model/data\", \"files\": [\"items.jsonl\"],\n"
     "             \"policies\": [\"dense\", \"@snapkv-prompt\"], \"budgets\": [64]}}\n"
+    "  {\"speed\": {\"model\": \"model/data\", \"lengths\": [256, 1024], \"runs\": 8,\n"
+    "             \"policies\": [\"dense\", \"h2o\"], \"budgets\": [64]}}\n"
     "\n"
     "A cell is on the disk as soon as it is finished. The same command runs only the cells that\n"
     "the file does not hold, however the run before it ended, and the tables of the complete\n"
     "file are the same for any number of interruptions, threads and shards. A longer plan in the\n"
-    "same file begins a run of its own and takes over the cells that are already there.\n"
+    "same file begins a run of its own and takes over the cells that are already there. Cells\n"
+    "of \"speed\" are timed one by one with nothing beside, and times are never the same twice.\n"
     "\n"
     "The file holds a summary of each cell: of a replay means over heads, and sizes over units.\n"
     "\"detail\": \"heads\" keeps each head and unit, and \"series\" also the course over the "
@@ -80,11 +83,6 @@ constexpr std::string_view help =
 
 std::string counted(std::size_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
-std::string_view source_word(const PlanText& plan) {
-  constexpr std::array<std::string_view, 3> words = {"trace", "text", "task file"};
-  return words[static_cast<std::size_t>(plan.kind)];
 }
 
 std::string clock(double seconds) {
@@ -144,8 +142,10 @@ Result<Request> request_of(const Arguments& arguments,
 Result<void> print_estimate(const Request& request, Streams& streams) {
   std::uint64_t memory = 0;
   for (const MemoryNeed& need : needs_of(request)) memory += need.bytes;
-  const std::size_t ranks = request.ranks == nullptr ? 1 : request.ranks->count();
-  const auto seconds = sweep_seconds(request.plan, request.blocks, ranks * request.threads);
+  const bool timed = request.plan.work->timed();
+  const std::size_t ranks = request.ranks == nullptr || timed ? 1 : request.ranks->count();
+  const std::size_t threads = timed ? request.plan.text.times.threads : request.threads;
+  const auto seconds = sweep_seconds(request.plan, request.blocks, ranks * threads);
   if (!seconds) return seconds.error();
   const std::size_t cells = cells_in(request.blocks);
   streams.out << "Cells:   " << cells;
@@ -153,12 +153,9 @@ Result<void> print_estimate(const Request& request, Streams& streams) {
     streams.out << " of " << request.plan.identity.total << ", in shard " << request.shard.number
                 << " of " << request.shard.count;
   } else {
-    streams.out << ", on "
-                << counted(request.plan.text.sources.size(),
-                           std::string(source_word(request.plan.text)));
+    streams.out << ", on " << source_words(request.plan.text);
   }
-  streams.out << "\nTime:    about " << clock(*seconds) << " on "
-              << counted(request.threads, "thread")
+  streams.out << "\nTime:    about " << clock(*seconds) << " on " << counted(threads, "thread")
               << (ranks > 1 ? " of each of " + counted(ranks, "rank") : "")
               << " of an idle machine\n"
               << "Memory:  at most " << size_text(memory) << "\n"
@@ -188,7 +185,8 @@ Result<void> run_pending(const Request& request,
                          const BlockHooks& hooks,
                          Followers* followers,
                          const LedSweep::Say& say) {
-  if (followers == nullptr) {
+  // Ranks on one machine would be work beside what is timed, and another machine is another speed.
+  if (followers == nullptr || request.plan.work->timed()) {
     return run_blocks(request.plan, pending, request.threads, hooks);
   }
   LedSweep sweep(*followers, request.plan, pending, hooks, say);

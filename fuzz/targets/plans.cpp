@@ -11,7 +11,9 @@ namespace kv::fuzz {
 bool sweep_plan(Input input) {
   const Result<cli::PlanText> plan = cli::parse_plan(text_of(input), "plan.json");
   if (!plan) return refused(plan.error());
-  KV_CHECK(!plan->sources.empty() && !plan->policies.empty() && !plan->seeds.empty());
+  const bool timed = plan->kind == reports::SweepKind::speed;
+  KV_CHECK(timed ? !plan->times.lengths.empty() : !plan->sources.empty());
+  KV_CHECK(!plan->policies.empty() && !plan->seeds.empty());
   const Result<cli::PlanText> again = cli::parse_plan(cli::plan_json(*plan), "again");
   KV_CHECK(again.has_value() && *again == *plan);
   return true;

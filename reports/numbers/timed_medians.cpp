@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "kvcheck/sim/spec/spec.h"
 
@@ -43,16 +43,17 @@ TimedSummary summary_of(const Repetitions& all) {
 }  // namespace
 
 std::vector<TimedSummary> timed_summaries(const TimingResult& result) {
-  std::vector<Repetitions> groups;
-  std::map<std::tuple<std::string, std::uint64_t, std::size_t>, std::size_t> known;
+  std::map<std::pair<std::string, std::uint64_t>, std::size_t> specs;
+  std::map<std::size_t, std::size_t> lengths;
+  std::map<std::pair<std::size_t, std::size_t>, Repetitions> groups;
   for (const TimedCell& cell : result.cells) {
-    const auto [at, added] = known.emplace(
-        std::tuple(cell.cell.spec.canonical(), cell.cell.seed, cell.length), groups.size());
-    if (added) groups.emplace_back();
-    groups[at->second].push_back(&cell);
+    const auto spec =
+        specs.emplace(std::pair(cell.cell.spec.canonical(), cell.cell.seed), specs.size()).first;
+    const auto length = lengths.emplace(cell.length, lengths.size()).first;
+    groups[{spec->second, length->second}].push_back(&cell);
   }
   std::vector<TimedSummary> summaries;
-  for (const Repetitions& group : groups) summaries.push_back(summary_of(group));
+  for (const auto& [place, all] : groups) summaries.push_back(summary_of(all));
   return summaries;
 }
 

@@ -16,7 +16,8 @@ struct TimedSummary {
   std::size_t runs = 0;  // how many repetitions there are
 };
 
-// In the order in which the result has cells and lengths first. Cost: sorts the repetitions.
+// By cell, then length, in the orders in which the result has these first. Cost: sorts the
+// repetitions.
 std::vector<TimedSummary> timed_summaries(const TimingResult& result);
 
 // The result with the medians in place of the repetitions, each with the repetition 1.

@@ -17,17 +17,17 @@
 namespace kv::reports {
 
 // Where results belong: the id of the run, and their index among the run's results of the same
-// kind. The row may be given its own id; that of a timing is always the next.
+// kind. The row may be given its own id.
 struct RunPlace {
   std::int64_t run = 0;
   std::int64_t ordinal = 0;
   std::int64_t id = 0;  // 0: the next that is free
 };
 
-// The place of a cell on its trace, text or task file.
+// The place of a cell on its trace, text or task file, or in its timing.
 struct CellPlace {
   std::int64_t ordinal = 0;
-  std::int64_t id = 0;  // 0: the next that is free
+  std::int64_t id = 0;  // 0: the next that is free; a cell of a timing has none
 };
 
 // So many cells in the order of their results.
@@ -82,9 +82,18 @@ Result<Marks> select_marks(Database& database,
                            const std::string& key,
                            std::int64_t id);
 
-// The same for timings.
+// The same for timings, and for their parts.
 Result<void> insert_timing(Database& database, const RunPlace& place, const TimingResult& result);
+Result<std::int64_t> insert_timing_alone(Database& database,
+                                         const RunPlace& place,
+                                         const TimingResult& result);
+Result<void> insert_timed_cells(Database& database,
+                                std::int64_t timing,
+                                std::span<const TimedCell> cells,
+                                std::span<const CellPlace> places);
 Result<TimingResult> select_timing(Database& database, std::int64_t timing);
+Result<TimingResult> select_timing_alone(Database& database, std::int64_t timing);
+Result<TimedCell> select_timed_cell(Database& database, std::int64_t timing, std::int64_t ordinal);
 
 // The same for the answers to a task file, and for its parts.
 Result<void> insert_task(Database& database, const RunPlace& place, const TaskResult& result);

@@ -1,6 +1,9 @@
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/schema.h"
@@ -48,6 +51,9 @@ Result<TimedCell> select_timed(Database& database, const Statement& row) {
 
 // Files before version 9 do not say how many threads there were.
 Result<std::size_t> select_threads(Database& database, std::int64_t timing) {
+  const auto said = has_table(database, "timing_threads");
+  if (!said) return said.error();
+  if (!*said) return std::size_t{0};
   Statement select(database, "SELECT threads FROM timing_threads WHERE timing = ?");
   select.bind_all(timing);
   const auto there = select.next();
@@ -57,39 +63,97 @@ Result<std::size_t> select_threads(Database& database, std::int64_t timing) {
   return threads;
 }
 
+// The rows of the timing, or the one with this ordinal. Before version 9 everything was timed once.
+Result<std::vector<TimedCell>> select_cells(Database& database,
+                                            std::int64_t timing,
+                                            std::optional<std::int64_t> ordinal) {
+  const auto repeats = has_table(database, "timed_repetitions");
+  if (!repeats) return repeats.error();
+  const std::string repetition = *repeats ? "(SELECT repetition FROM timed_repetitions AS of_cell"
+                                            " WHERE of_cell.timing = timed_cells.timing"
+                                            " AND of_cell.ordinal = timed_cells.ordinal)"
+                                          : "1";
+  const std::string sql =
+      "SELECT spec, seed, length, first_token_s, token_s, attention_s, kv_bytes, peak_bytes, " +
+      repetition + " FROM timed_cells WHERE timing = ?" + (ordinal ? " AND ordinal = ?" : "") +
+      " ORDER BY ordinal";
+  Statement rows(database, sql.c_str());
+  if (ordinal) {
+    rows.bind_all(timing, *ordinal);
+  } else {
+    rows.bind_all(timing);
+  }
+  std::vector<TimedCell> cells;
+  while (true) {
+    const auto there = rows.next();
+    if (!there) return there.error();
+    if (!*there) return cells;
+    auto cell = select_timed(database, rows);
+    if (!cell) return cell.error();
+    cells.push_back(*std::move(cell));
+  }
+}
+
 }  // namespace
 
 Result<void> insert_timing(Database& database, const RunPlace& place, const TimingResult& result) {
+  const auto timing = insert_timing_alone(database, place, result);
+  if (!timing) return timing.error();
+  return insert_timed_cells(database, *timing, result.cells, places_in_order(result.cells.size()));
+}
+
+Result<std::int64_t> insert_timing_alone(Database& database,
+                                         const RunPlace& place,
+                                         const TimingResult& result) {
   const auto text = [](const std::string& words) { return std::string_view(words); };
   Statement about(
       database,
-      "INSERT INTO timings (run, ordinal, model, weights, weight_bytes, storage, tokens)"
-      " VALUES (?,?,?,?,?,?,?)");
-  const auto done = about.run(place.run, place.ordinal, text(result.model), text(result.weights),
-                              result.weight_bytes, text(result.storage), result.tokens);
+      "INSERT INTO timings (id, run, ordinal, model, weights, weight_bytes, storage, tokens)"
+      " VALUES (nullif(?, 0),?,?,?,?,?,?,?)");
+  const auto done =
+      about.run(place.id, place.run, place.ordinal, text(result.model), text(result.weights),
+                result.weight_bytes, text(result.storage), result.tokens);
   if (!done) return done.error();
   const std::int64_t timing = database.last_id();
   Statement threads(database, "INSERT INTO timing_threads VALUES (?,?)");
   if (const auto added = threads.run(timing, result.threads); !added) return added.error();
+  return timing;
+}
+
+Result<void> insert_timed_cells(Database& database,
+                                std::int64_t timing,
+                                std::span<const TimedCell> cells,
+                                std::span<const CellPlace> places) {
+  const auto text = [](const std::string& words) { return std::string_view(words); };
   Statement repeated(database, "INSERT INTO timed_repetitions VALUES (?,?,?)");
   Statement insert(database, "INSERT INTO timed_cells VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
-  std::int64_t ordinal = 0;
-  for (const TimedCell& cell : result.cells) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const TimedCell& cell = cells[i];
     const Spec& spec = cell.cell.spec;
     const std::string canonical = spec.canonical();
     const std::string label = spec.label();
     const std::string seed = std::to_string(cell.cell.seed);
-    const auto added = insert.run(timing, ordinal, text(canonical), spec.policy->name, text(label),
-                                  spec.budget, text(seed), cell.length, cell.first_token_s,
-                                  cell.token_s, cell.attention_s, cell.kv_bytes, cell.peak_bytes);
+    const auto added =
+        insert.run(timing, places[i].ordinal, text(canonical), spec.policy->name, text(label),
+                   spec.budget, text(seed), cell.length, cell.first_token_s, cell.token_s,
+                   cell.attention_s, cell.kv_bytes, cell.peak_bytes);
     if (!added) return added.error();
-    const auto numbered = repeated.run(timing, ordinal++, cell.repetition);
+    const auto numbered = repeated.run(timing, places[i].ordinal, cell.repetition);
     if (!numbered) return numbered.error();
   }
   return {};
 }
 
 Result<TimingResult> select_timing(Database& database, std::int64_t timing) {
+  auto result = select_timing_alone(database, timing);
+  if (!result) return result;
+  auto cells = select_cells(database, timing, {});
+  if (!cells) return cells.error();
+  result->cells = *std::move(cells);
+  return result;
+}
+
+Result<TimingResult> select_timing_alone(Database& database, std::int64_t timing) {
   Statement about(database,
                   "SELECT model, weights, weight_bytes, storage, tokens FROM timings WHERE id = ?");
   about.bind_all(timing);
@@ -100,32 +164,18 @@ Result<TimingResult> select_timing(Database& database, std::int64_t timing) {
                       .storage = about.text(3),
                       .tokens = about.count(4)};
   if (const Result<void> right = about.right_types(); !right) return right.error();
-  // Before version 9 everything was timed once.
-  const auto repeats = has_table(database, "timed_repetitions");
-  if (!repeats) return repeats.error();
-  if (*repeats) {
-    const auto threads = select_threads(database, timing);
-    if (!threads) return threads.error();
-    result.threads = *threads;
-  }
-  const std::string repetition = *repeats ? "(SELECT repetition FROM timed_repetitions AS of_cell"
-                                            " WHERE of_cell.timing = timed_cells.timing"
-                                            " AND of_cell.ordinal = timed_cells.ordinal)"
-                                          : "1";
-  const std::string sql =
-      "SELECT spec, seed, length, first_token_s, token_s, attention_s, kv_bytes, peak_bytes,"
-      " " +
-      repetition + " FROM timed_cells WHERE timing = ? ORDER BY ordinal";
-  Statement rows(database, sql.c_str());
-  rows.bind_all(timing);
-  while (true) {
-    const auto there = rows.next();
-    if (!there) return there.error();
-    if (!*there) return result;
-    auto cell = select_timed(database, rows);
-    if (!cell) return cell.error();
-    result.cells.push_back(*std::move(cell));
-  }
+  const auto threads = select_threads(database, timing);
+  if (!threads) return threads.error();
+  result.threads = *threads;
+  return result;
+}
+
+Result<TimedCell> select_timed_cell(Database& database, std::int64_t timing, std::int64_t ordinal) {
+  auto cells = select_cells(database, timing, ordinal);
+  if (!cells) return cells.error();
+  if (cells->size() == 1) return std::move(cells->front());
+  return malformed("'" + database.path() + "' is damaged: timing " + std::to_string(timing) +
+                   " has no row " + std::to_string(ordinal));
 }
 
 }  // namespace kv::reports

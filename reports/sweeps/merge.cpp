@@ -85,6 +85,8 @@ class Merge {
  private:
   // Whether the last cell of the input's source has the results that the output holds of it.
   Result<void> check_last(const Input& input, const SweepPlace& place, const SweepResult& source) {
+    // Times are never the same twice; those that are there stay.
+    if (kind_ == SweepKind::speed) return {};
     const auto own = file_.at(place);
     if (!own) return own.error();
     if (bytes_of_source(*own) != bytes_of_source(source)) {
@@ -111,7 +113,9 @@ Result<Merged> merge_into(SweepFile& file,
     if (!cells) return cells.error();
     for (std::size_t first = 0; first < cells->size();) {
       std::size_t last = first;
-      while (last < cells->size() && (*cells)[last].source == (*cells)[first].source) ++last;
+      while (last < cells->size() && (*cells)[last].place.source == (*cells)[first].place.source) {
+        ++last;
+      }
       const auto of_source = std::span(*cells).subspan(first, last - first);
       if (auto added = merge.add(inputs[i], of_source, merged); !added) return added.error();
       first = last;

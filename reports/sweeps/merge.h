@@ -26,7 +26,8 @@ using MergeProgress = std::function<bool(double share)>;
 // of a sweep that ran these cells itself. After an error, a run that was begun here is removed, and
 // one that was continued keeps what it holds. Errors: an input without a sweep, or of another
 // version of kvcheck, plan or trace; an input that is the output; two results of one cell that
-// differ in a bit, naming the cell; those of open_to_write; stopped.
+// differ in a bit, naming the cell (of two times of one cell the first one is kept); those of
+// open_to_write; stopped.
 Result<Merged> merge_sweeps(std::span<const std::string> inputs,
                             const std::string& output,
                             const MergeProgress& progress = {});

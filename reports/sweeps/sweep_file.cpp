@@ -76,8 +76,8 @@ Result<std::pair<std::int64_t, std::int64_t>> last_ids(Database& database,
   const std::string of_sources = "SELECT max(id) FROM " + sources + " WHERE run < ?";
   const auto source = number_of(database, of_sources.c_str(), run);
   if (!source) return source.error();
-  const std::string of_cells = "SELECT max(" + cells + ".id) FROM " + cells + " JOIN " + sources +
-                               " ON " + sources + ".id = " + cells + "." +
+  const std::string of_cells = "SELECT max(" + std::string(tables.id) + ") FROM " + cells +
+                               " JOIN " + sources + " ON " + sources + ".id = " + cells + "." +
                                std::string(tables.source) + " WHERE run < ?";
   const auto cell = number_of(database, of_cells.c_str(), run);
   if (!cell) return cell.error();
@@ -122,8 +122,22 @@ struct SweepFile::State {
   std::int64_t first_source = 0;  // the id of the first source of the plan
   std::int64_t first_cell = 0;    // of the first cell
   std::map<PlaceKey, std::int64_t> cells{};
-  std::map<std::size_t, std::int64_t> sources{};
+  std::map<std::size_t, std::int64_t> rows{};  // the ids of rows of sources, by ordinal
   std::optional<EarlierCells> earlier{};
+
+  // The ordinal of the row of a source.
+  [[nodiscard]] std::size_t row_of(std::size_t source) const {
+    return tables_of(sweep.kind).one_row ? 0 : source;
+  }
+
+  // The ordinal and the id of the row of a cell.
+  [[nodiscard]] CellPlace cell_of(const SweepPlace& place) const {
+    const auto index = static_cast<std::int64_t>(place.source * sweep.cells + place.cell);
+    if (tables_of(sweep.kind).one_row) {
+      return {.ordinal = index, .id = timed_cell_id(first_source, index)};
+    }
+    return {.ordinal = static_cast<std::int64_t>(place.cell), .id = first_cell + index};
+  }
 };
 
 SweepFile::SweepFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -159,9 +173,10 @@ Result<SweepFile> SweepFile::open(const std::string& path, const SweepIdentity& 
                                              .complete = found->complete,
                                              .first_source = last->first + 1,
                                              .first_cell = last->second + 1});
+  const bool one_row = tables_of(sweep.kind).one_row;
   for (const HeldCell& cell : *held) {
     state->cells[key_of(cell.place)] = cell.id;
-    state->sources[cell.place.source] = cell.source;
+    state->rows[one_row ? 0 : cell.place.source] = cell.source;
   }
   return SweepFile(std::move(state));
 }
@@ -186,12 +201,12 @@ Result<void> SweepFile::add(std::size_t source,
   KV_CHECK(result.index() == static_cast<std::size_t>(state_->sweep.kind));
   SweepResult fresh = source_alone(result);
   std::vector<CellPlace> rows;
-  const std::size_t before = source * state_->sweep.cells;
+  std::vector<std::size_t> added;
   for (std::size_t i = 0; i < places.size(); ++i) {
     KV_CHECK(places[i] < state_->sweep.cells);
     if (holds({source, places[i]})) continue;
-    rows.push_back({.ordinal = static_cast<std::int64_t>(places[i]),
-                    .id = state_->first_cell + static_cast<std::int64_t>(before + places[i])});
+    rows.push_back(state_->cell_of({.source = source, .cell = places[i]}));
+    added.push_back(places[i]);
     copy_cell(result, i, fresh);
   }
   if (rows.empty()) return {};
@@ -199,26 +214,26 @@ Result<void> SweepFile::add(std::size_t source,
   Database& database = state_->file.database;
   Transaction transaction(database);
   if (!transaction.begun()) return transaction.begun();
-  const auto ordinal = static_cast<std::int64_t>(source);
+  const std::size_t row = state_->row_of(source);
+  const auto ordinal = static_cast<std::int64_t>(row);
   const std::int64_t id = state_->first_source + ordinal;
-  if (!state_->sources.contains(source)) {
+  if (!state_->rows.contains(row)) {
     const RunPlace place{.run = state_->run, .ordinal = ordinal, .id = id};
     const auto inserted = insert_source(database, place, fresh);
     if (!inserted) return inserted.error();
   }
   if (auto done = insert_cells(database, id, fresh, rows); !done) return done;
   if (auto done = transaction.commit(); !done) return done;
-  state_->sources[source] = id;
-  for (const CellPlace& row : rows) {
-    state_->cells[{source, static_cast<std::size_t>(row.ordinal)}] = row.id;
-  }
+  state_->rows[row] = id;
+  for (std::size_t i = 0; i < rows.size(); ++i) state_->cells[{source, added[i]}] = rows[i].id;
   return {};
 }
 
 Result<SweepResult> SweepFile::at(const SweepPlace& place) {
   KV_CHECK(holds(place));
   Database& database = state_->file.database;
-  auto result = select_source(database, state_->sweep.kind, state_->sources.at(place.source));
+  auto result =
+      select_source(database, state_->sweep.kind, state_->rows.at(state_->row_of(place.source)));
   if (!result) return result;
   const auto cell = select_cell_into(database, state_->cells.at(key_of(place)), *result);
   if (!cell) return cell.error();

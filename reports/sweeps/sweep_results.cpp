@@ -9,13 +9,23 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::array<std::string_view, 3> kind_names = {"replay", "eval", "tasks"};
+constexpr std::array<std::string_view, 4> kind_names = {"replay", "eval", "tasks", "speed"};
 
-constexpr std::array<SweepTables, 3> kind_tables = {{
-    {.sources = "traces", .cells = "cells", .source = "trace"},
-    {.sources = "evaluations", .cells = "eval_cells", .source = "evaluation"},
-    {.sources = "tasks", .cells = "task_cells", .source = "task"},
+constexpr std::array<SweepTables, 4> kind_tables = {{
+    {.sources = "traces", .cells = "cells", .source = "trace", .id = "cells.id"},
+    {.sources = "evaluations",
+     .cells = "eval_cells",
+     .source = "evaluation",
+     .id = "eval_cells.id"},
+    {.sources = "tasks", .cells = "task_cells", .source = "task", .id = "task_cells.id"},
+    {.sources = "timings",
+     .cells = "timed_cells",
+     .source = "timing",
+     .id = "(timed_cells.timing * 4294967296 + timed_cells.ordinal)",
+     .one_row = true},
 }};
+
+constexpr std::int64_t most_timed_cells = std::int64_t{1} << 32U;
 
 void write_text(const std::string& text, PackedWriter& writer) {
   writer.number(text.size());
@@ -67,6 +77,15 @@ void write_source(const TaskResult& result, PackedWriter& writer) {
   }
 }
 
+void write_source(const TimingResult& result, PackedWriter& writer) {
+  for (const std::string& text : {result.model, result.weights, result.storage}) {
+    write_text(text, writer);
+  }
+  for (const std::size_t number : {result.weight_bytes, result.tokens, result.threads}) {
+    writer.number(number);
+  }
+}
+
 void write_results(const CellResult& cell, PackedWriter& writer) {
   for (const std::byte byte : bytes_of_results(cell)) {
     writer.number(std::to_integer<std::uint8_t>(byte));
@@ -101,6 +120,15 @@ void write_results(const TaskCell& cell, PackedWriter& writer) {
   }
 }
 
+void write_results(const TimedCell& cell, PackedWriter& writer) {
+  for (const std::size_t number : {cell.length, cell.repetition, cell.kv_bytes, cell.peak_bytes}) {
+    writer.number(number);
+  }
+  for (const double value : {cell.first_token_s, cell.token_s, cell.attention_s}) {
+    writer.bits(value);
+  }
+}
+
 std::string words_of(const ReplayResult& result) {
   return "the trace '" + result.trace.name + "'";
 }
@@ -115,6 +143,10 @@ std::string words_of(const TaskResult& result) {
   return "the task file '" + result.file + "'";
 }
 
+std::string words_of(const TimingResult& result) {
+  return "the model '" + result.model + "'";
+}
+
 }  // namespace
 
 std::string_view name_of(SweepKind kind) {
@@ -123,6 +155,10 @@ std::string_view name_of(SweepKind kind) {
 
 SweepTables tables_of(SweepKind kind) {
   return kind_tables[static_cast<std::size_t>(kind)];
+}
+
+std::int64_t timed_cell_id(std::int64_t timing, std::int64_t ordinal) {
+  return timing * most_timed_cells + ordinal;
 }
 
 std::size_t cells_in(const SweepResult& result) {
@@ -173,6 +209,9 @@ Result<std::int64_t> insert_source(Database& database,
   if (const auto* text = std::get_if<ClosedLoopResult>(&result)) {
     return insert_evaluation_alone(database, place, *text);
   }
+  if (const auto* timing = std::get_if<TimingResult>(&result)) {
+    return insert_timing_alone(database, place, *timing);
+  }
   return insert_task_alone(database, place, std::get<TaskResult>(result));
 }
 
@@ -185,6 +224,9 @@ Result<void> insert_cells(Database& database,
   }
   if (const auto* text = std::get_if<ClosedLoopResult>(&result)) {
     return insert_evaluation_cells(database, source, text->cells, places);
+  }
+  if (const auto* timing = std::get_if<TimingResult>(&result)) {
+    return insert_timed_cells(database, source, timing->cells, places);
   }
   return insert_task_cells(database, source, std::get<TaskResult>(result).cells, places);
 }
@@ -201,6 +243,8 @@ Result<SweepResult> select_source(Database& database, SweepKind kind, std::int64
       return as_any(select_evaluation_alone(database, id));
     case SweepKind::tasks:
       return as_any(select_task_alone(database, id));
+    case SweepKind::speed:
+      return as_any(select_timing_alone(database, id));
   }
   return SweepResult();
 }
@@ -216,6 +260,10 @@ Result<void> select_cell_into(Database& database, std::int64_t id, SweepResult& 
   }
   if (auto* text = std::get_if<ClosedLoopResult>(&result)) {
     return append(select_evaluation_cell(database, id, *text), text->cells);
+  }
+  if (auto* timing = std::get_if<TimingResult>(&result)) {
+    return append(select_timed_cell(database, id / most_timed_cells, id % most_timed_cells),
+                  timing->cells);
   }
   auto& task = std::get<TaskResult>(result);
   return append(select_task_cell(database, id, task), task.cells);

@@ -17,25 +17,32 @@
 
 namespace kv::reports {
 
-// What the cells of a sweep run on, its *sources*: traces; texts, each at one size of windows; or
-// task files.
-enum class SweepKind { replay, eval, tasks };
+// What the cells of a sweep run on, its *sources*: traces; texts, each at one size of windows; task
+// files; or one length of prompts in one of several runs, of which each cell is timed.
+enum class SweepKind { replay, eval, tasks, speed };
 
-// The kind as a plan names it: "replay", "eval", "tasks".
+// The kind as a plan names it: "replay", "eval", "tasks", "speed".
 std::string_view name_of(SweepKind kind);
 
 // A source with some of its cells.
-using SweepResult = std::variant<ReplayResult, ClosedLoopResult, TaskResult>;
+using SweepResult = std::variant<ReplayResult, ClosedLoopResult, TaskResult, TimingResult>;
 
-// Where a results file keeps sources and cells of a kind: the names of two tables, and the column
-// of the second that refers to the first.
+// Where a results file keeps sources and cells of a kind: the names of two tables, the column of the
+// second that refers to the first, and the SQL of a cell's id.
 struct SweepTables {
   std::string_view sources;
   std::string_view cells;
   std::string_view source;
+  std::string_view id;
+  // All sources are one row, whose cells are numbered across them: timings of several lengths and
+  // runs are one timing, as `kvcheck speed` stores them.
+  bool one_row = false;
 };
 
 SweepTables tables_of(SweepKind kind);
+
+// The id of a row of timed_cells, whose key is a pair.
+std::int64_t timed_cell_id(std::int64_t timing, std::int64_t ordinal);
 
 std::size_t cells_in(const SweepResult& result);
 

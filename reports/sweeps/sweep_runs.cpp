@@ -10,7 +10,7 @@ namespace {
 
 // The plan begins with the field of its kind; replays are the oldest.
 SweepKind kind_of(const std::string& plan) {
-  for (const SweepKind kind : {SweepKind::eval, SweepKind::tasks}) {
+  for (const SweepKind kind : {SweepKind::eval, SweepKind::tasks, SweepKind::speed}) {
     if (plan.starts_with("{\"" + std::string(name_of(kind)) + "\":")) return kind;
   }
   return SweepKind::replay;
@@ -90,10 +90,10 @@ Result<std::vector<HeldCell>> held_cells(Database& database, const SweepRun& run
   const std::string of_sources = std::string(tables.sources) + ".";
   const std::string of_cells = std::string(tables.cells) + ".";
   const std::string sql = "SELECT " + of_sources + "ordinal, " + of_cells + "ordinal, " +
-                          of_sources + "id, " + of_cells + "id FROM " + std::string(tables.cells) +
-                          " JOIN " + std::string(tables.sources) + " ON " + of_sources +
-                          "id = " + of_cells + std::string(tables.source) + " WHERE " + of_sources +
-                          "run = ? ORDER BY 1, 2";
+                          of_sources + "id, " + std::string(tables.id) + " FROM " +
+                          std::string(tables.cells) + " JOIN " + std::string(tables.sources) +
+                          " ON " + of_sources + "id = " + of_cells + std::string(tables.source) +
+                          " WHERE " + of_sources + "run = ? ORDER BY 1, 2";
   Statement rows(database, sql.c_str());
   rows.bind_all(run.id);
   std::vector<HeldCell> held;
@@ -101,9 +101,15 @@ Result<std::vector<HeldCell>> held_cells(Database& database, const SweepRun& run
     const auto row = rows.next();
     if (!row) return row.error();
     if (!*row) break;
-    held.push_back({.place = {.source = rows.count(0), .cell = rows.count(1)},
-                    .source = rows.integer(2),
-                    .id = rows.integer(3)});
+    HeldCell cell{.place = {.source = rows.count(0), .cell = rows.count(1)},
+                  .source = rows.integer(2),
+                  .id = rows.integer(3)};
+    // The first and only row has the cells of all sources.
+    if (tables.one_row && cell.place.source == 0 && run.sweep.cells > 0) {
+      cell.place = {.source = cell.place.cell / run.sweep.cells,
+                    .cell = cell.place.cell % run.sweep.cells};
+    }
+    held.push_back(cell);
     const SweepPlace& place = held.back().place;
     if (place.source < run.sweep.sources && place.cell < run.sweep.cells) continue;
     return malformed("'" + database.path() + "' is damaged: run " + std::to_string(run.id) +

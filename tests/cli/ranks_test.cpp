@@ -73,6 +73,16 @@ TEST_F(RanksTest, DoWithoutOneThatHasNoTrace) {
   EXPECT_EQ(table_dump(folder_ / "run.db"), alone());
 }
 
+TEST_F(RanksTest, LeaveTimingsToTheFirst) {
+  std::ofstream(folder_ / "plan.json")
+      << R"({"speed": {"model": ")" << test::a_model()
+      << R"(", "lengths": [8], "tokens": 2, "runs": 4, "policies": ["dense"]}})";
+  const Ran ran = start("-n 2 $K sweep plan.json -o run.db");
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("holds 4 of 4 cells of the plan: 4 were run"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("ranks ran")));
+}
+
 TEST_F(RanksTest, SayOnceWhatIsWrongWithThePlan) {
   std::ofstream(folder_ / "plan.json")
       << R"({"replay": {"traces": ["t.safetensors"], "policies": ["h3o"]}})";

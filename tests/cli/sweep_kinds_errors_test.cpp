@@ -27,8 +27,10 @@ TEST_F(SweepKindsErrors, AreOneSentenceAndNoFile) {
   std::filesystem::copy_file(folder_ / "text-0", folder_ / "copy");
   std::ofstream(folder_ / "wrong-items") << "{\"id\": \"a\"}\n";
   for (const Wrong& wrong : std::vector<Wrong>{
-           {R"("detail": "summary")", R"(plan: expected "replay", "eval" or "tasks", found none)"},
-           {eval + R"("seeds": 1}, "replay": {})", R"(plan: expected one of "replay", "eval" and)"},
+           {R"("detail": "summary")",
+            R"(plan: expected "replay", "eval", "tasks" or "speed", found none)"},
+           {eval + R"("seeds": 1}, "replay": {})",
+            R"(plan: expected one of "replay", "eval", "tasks")"},
            {R"("eval": 3)", "plan.eval: expected an object, found 3"},
            {R"("eval": {)" + text + "}", "plan.eval: the field \"model\" is missing"},
            {eval + R"("window": [3]})",

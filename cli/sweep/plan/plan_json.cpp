@@ -8,7 +8,8 @@ namespace {
 
 using reports::SweepKind;
 
-constexpr std::array<std::string_view, 3> fields_of_sources = {"traces", "texts", "files"};
+constexpr std::array<std::string_view, 4> fields_of_sources = {"traces", "texts", "files",
+                                                               "lengths"};
 
 std::string_view word_of(Detail detail) {
   return std::array<std::string_view, 3>{"summary", "heads",
@@ -34,14 +35,15 @@ void add_replay(const PlanText& plan, JsonObject& section) {
       .add("strict", plan.strict);
 }
 
-void add_model(const PlannedModel& model, JsonObject& section) {
+// A section "speed" has no text, and so nothing of tokenizers.
+void add_model(const PlanText& plan, JsonObject& section) {
+  const PlannedModel& model = plan.model;
   section.add("model", std::string_view(model.path))
       .add("weights", std::string_view(model.weights));
   if (!model.tokenizer.empty()) section.add("tokenizer", std::string_view(model.tokenizer));
   if (model.ids) section.add("ids", true);
-  section.add("no-begin", model.no_begin)
-      .add("storage", std::string_view(model.storage))
-      .add("keys", std::string_view(model.keys));
+  if (plan.kind != SweepKind::speed) section.add("no-begin", model.no_begin);
+  section.add("storage", std::string_view(model.storage)).add("keys", std::string_view(model.keys));
 }
 
 void add_cuts(const PlannedCuts& cuts, JsonObject& section) {
@@ -53,6 +55,12 @@ void add_cuts(const PlannedCuts& cuts, JsonObject& section) {
       .add_raw("windows", json_list(cuts.windows, number))
       .add("segment", std::uint64_t{cuts.segment})
       .add("open-loop", cuts.open_loop);
+}
+
+void add_times(const PlannedTimes& times, JsonObject& section) {
+  section.add("tokens", std::uint64_t{times.tokens})
+      .add("runs", std::uint64_t{times.runs})
+      .add("threads", std::uint64_t{times.threads});
 }
 
 }  // namespace
@@ -76,11 +84,16 @@ std::string place_in(std::string_view list, std::size_t index) {
 
 std::string plan_json(const PlanText& plan) {
   JsonObject section;
-  section.add_raw(plan.sources_field(), json_list(plan.sources, json_string));
+  const bool timed = plan.kind == SweepKind::speed;
+  section.add_raw(plan.sources_field(),
+                  timed ? json_list(plan.times.lengths,
+                                    [](std::uint64_t length) { return std::to_string(length); })
+                        : json_list(plan.sources, json_string));
   add_cells(plan, section);
   if (plan.kind == SweepKind::replay) add_replay(plan, section);
-  if (plan.kind != SweepKind::replay) add_model(plan.model, section);
+  if (plan.kind != SweepKind::replay) add_model(plan, section);
   if (plan.kind == SweepKind::eval) add_cuts(plan.cuts, section);
+  if (timed) add_times(plan.times, section);
   if (plan.answer_tokens > 0) section.add("answer-tokens", std::uint64_t{plan.answer_tokens});
   return JsonObject()
       .add_raw(reports::name_of(plan.kind), section.text())

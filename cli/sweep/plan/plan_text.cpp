@@ -20,6 +20,9 @@ constexpr std::int64_t most_tokens = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t most_chunk = most_tokens;
 constexpr std::int64_t most_top_k = 65536;
 constexpr std::int64_t most_seeds = 4096;
+constexpr std::int64_t most_timed = 1000000;
+constexpr std::int64_t most_runs = 10000;
+constexpr std::int64_t most_threads = 1024;
 
 using reports::SweepKind;
 
@@ -119,6 +122,9 @@ Detail detail_at(const JsonAt& plan, SweepKind kind) {
   if (kind == SweepKind::tasks && detail != Detail::summary) {
     field->complain("every answer is kept anyway; expected \"summary\"");
   }
+  if (kind == SweepKind::speed && detail != Detail::summary) {
+    field->complain("timings have no numbers of heads; expected \"summary\"");
+  }
   return detail;
 }
 
@@ -191,17 +197,33 @@ void read_tasks(const JsonAt& section, PlanText& text) {
   text.answer_tokens = count_at(section, "answer-tokens", 1, 1U << 20U, 0);
 }
 
+void read_speed(const JsonAt& section, PlanText& text) {
+  section.only_ever({"model", "weights", "storage", "keys", "lengths", "tokens", "runs", "threads",
+                     "policies", "budgets", "seeds", "chunk"});
+  read_model(section, text.model);
+  text.times.lengths = sizes_at(section.need("lengths"), "lengths", 1);
+  read_cells(section, text);
+  text.times.tokens = count_at(section, "tokens", 1, most_timed, text.times.tokens);
+  text.times.runs = count_at(section, "runs", 1, most_runs, text.times.runs);
+  text.times.threads = count_at(section, "threads", 1, most_threads, text.times.threads);
+}
+
 PlanText plan_at(const JsonAt& plan) {
   PlanText text;
-  plan.only_ever({"replay", "eval", "tasks", "detail"});
+  plan.only_ever({"replay", "eval", "tasks", "speed", "detail"});
   std::optional<SweepKind> kind;
-  for (const SweepKind each : {SweepKind::replay, SweepKind::eval, SweepKind::tasks}) {
+  for (const SweepKind each :
+       {SweepKind::replay, SweepKind::eval, SweepKind::tasks, SweepKind::speed}) {
     if (!plan.find(reports::name_of(each))) continue;
-    if (kind) plan.complain("expected one of \"replay\", \"eval\" and \"tasks\", found two");
+    if (kind) {
+      plan.complain("expected one of \"replay\", \"eval\", \"tasks\" and \"speed\", found two");
+    }
     kind = each;
   }
   if (!kind) {
-    if (plan.is_object()) plan.complain("expected \"replay\", \"eval\" or \"tasks\", found none");
+    if (plan.is_object()) {
+      plan.complain("expected \"replay\", \"eval\", \"tasks\" or \"speed\", found none");
+    }
     return text;
   }
   text.kind = *kind;
@@ -213,6 +235,7 @@ PlanText plan_at(const JsonAt& plan) {
   if (*kind == SweepKind::replay) read_replay(section, text);
   if (*kind == SweepKind::eval) read_eval(section, text);
   if (*kind == SweepKind::tasks) read_tasks(section, text);
+  if (*kind == SweepKind::speed) read_speed(section, text);
   text.detail = detail_at(plan, *kind);
   return text;
 }

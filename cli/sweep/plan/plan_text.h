@@ -21,7 +21,7 @@ enum class Detail {
   series,   // these, and the course over the stream
 };
 
-// The model of an evaluation or of tasks: the options of `kvcheck eval` with these names.
+// The model of an evaluation, of tasks or of timings: the options of `kvcheck eval` with these names.
 struct PlannedModel {
   std::string path{};
   std::string weights = "as-is";
@@ -47,9 +47,19 @@ struct PlannedCuts {
   bool operator==(const PlannedCuts&) const = default;
 };
 
+// How often and after what every cell is timed: the options of `kvcheck speed` with these names.
+struct PlannedTimes {
+  std::vector<std::uint32_t> lengths{};  // of prompts
+  std::size_t tokens = 32;
+  std::size_t runs = 1;
+  std::size_t threads = 1;  // of each timing
+
+  bool operator==(const PlannedTimes&) const = default;
+};
+
 struct PlanText {
   reports::SweepKind kind = reports::SweepKind::replay;
-  std::vector<std::string> sources;   // traces, texts or task files; at least one
+  std::vector<std::string> sources;   // traces, texts or task files; none if cells are timed
   std::vector<std::string> policies;  // at least one; "all" is every policy at its defaults
   std::vector<std::uint32_t> budgets;
   std::vector<std::uint64_t> seeds = {1};
@@ -61,21 +71,22 @@ struct PlanText {
   bool oracle = false;
   std::size_t oracle_tokens = 2048;
   bool strict = false;
-  // Of evaluations and tasks.
+  // Of evaluations, tasks and timings.
   PlannedModel model{};
   PlannedCuts cuts{};
   std::size_t answer_tokens = 0;  // 0: each item's own
+  PlannedTimes times{};
   Detail detail = Detail::summary;
 
   bool operator==(const PlanText&) const = default;
 
-  // The field of the sources: "traces", "texts" or "files".
+  // The field of the sources: "traces", "texts", "files" or "lengths".
   [[nodiscard]] std::string_view sources_field() const;
 };
 
 // Reads a plan. Errors: not JSON, with the line; a field that is unknown (with the nearest),
 // missing, out of range, given with two values that are the same, or of another type; none or
-// several of "replay", "eval" and "tasks". The sentence begins with `name`, the file's, and names
+// several of "replay", "eval", "tasks" and "speed". The sentence begins with `name`, the file's, and names
 // the field. Whether the words are those of policies, traces and models is for plan_sweep. Cost:
 // proportional to the bytes.
 Result<PlanText> parse_plan(std::string_view json, const std::string& name);

@@ -16,7 +16,7 @@
 
 namespace kv::cli {
 
-// A trace, a text at one size of windows, or a task file.
+// A trace, a text at one size of windows, a task file, or a length of prompts in one run of timings.
 struct PlannedSource {
   std::string name;                // for people
   std::vector<std::size_t> cells;  // indices into SweepPlan::cells of those that run, increasing
@@ -45,6 +45,10 @@ class PlannedWork {
 
   // How many cells of a source are run together at most.
   [[nodiscard]] virtual std::size_t most_cells() const = 0;
+
+  // Whether the cells are timed: blocks then run in their order, one at a time, in one process and
+  // with nothing beside, on as many threads as the plan says. Their results differ from run to run.
+  [[nodiscard]] virtual bool timed() const { return false; }
 
   // The cost of these cells of a source together, in a unit that depends on the machine.
   [[nodiscard]] virtual double cost(std::size_t source, std::span<const Cell> cells) const = 0;

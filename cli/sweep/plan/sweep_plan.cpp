@@ -7,9 +7,11 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/cli/evaluate/speed_rows.h"
 #include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/cli/sweep/plan/eval_work.h"
 #include "kvcheck/cli/sweep/plan/replay_work.h"
+#include "kvcheck/cli/sweep/plan/speed_work.h"
 #include "kvcheck/cli/sweep/plan/task_work.h"
 
 namespace kv::cli {
@@ -58,6 +60,8 @@ Result<std::unique_ptr<const PlannedWork>> work_of(const std::string& path,
       return as_any(EvalWork::create(path, plan.text, plan.cells, plan.notes));
     case SweepKind::tasks:
       return as_any(TaskWork::create(path, plan.text, plan.cells, plan.notes));
+    case SweepKind::speed:
+      return as_any(SpeedWork::create(path, plan.text, plan.cells));
   }
   return std::unique_ptr<const PlannedWork>();
 }
@@ -83,6 +87,7 @@ Result<SweepPlan> plan_sweep(const std::string& path, const ReadingProgress& pro
   const auto cells = cells_of(path, plan.text);
   if (!cells) return cells.error();
   for (const PlannedCell& planned : *cells) plan.cells.push_back(planned.cell);
+  if (plan.text.kind == SweepKind::speed && plan.text.chunk == 0) give_usual_chunks(plan.cells);
   auto work = work_of(path, *cells, progress, plan);
   if (!work) return work.error();
   plan.work = *std::move(work);
