@@ -129,7 +129,8 @@ TEST(TextStreams, WindowsHoldTheTokensOfTheWholeText) {
   const WholeTexts tokenizer;
   const std::string text = "ab\n\ncd\nefg\n\n\nh";
   const std::vector<TokenId> whole = streams_of(text, tokenizer, {}).value().front();
-  for (const std::size_t window : {3U, 4U, 5U, 6U, 9U, 100U}) {
+  // None of which leaves a window of one token, which has no target.
+  for (const std::size_t window : {4U, 6U, 9U, 100U}) {
     std::vector<TokenId> joined;
     for (const auto& stream : streams_of(text, tokenizer, {.window = window}).value()) {
       joined.insert(joined.end(), stream.begin(), stream.end());
