@@ -62,8 +62,8 @@ class Recorder final : public AttentionObserver {
   std::span<const float> by_position(Position query,
                                      const Visible& visible,
                                      std::span<const float> mass);
-  // Puts scratch_. An error at once if the trace's numbers cannot hold one of it, rather than when all
-  // is computed; what is not finite has a reason that others find.
+  // Puts scratch_. An error at once if the trace's numbers cannot hold one of it, rather than when
+  // all is computed; what is not finite has a reason that others find.
   void put(std::uint64_t at);
   void put_head(const Head& head, std::size_t tokens, std::uint64_t at);
   void put_queries(const Head& head, const Chunk& chunk, std::uint64_t at);

@@ -39,13 +39,13 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// Where the lines of a text end among its tokens, which are those of the whole text: most tokenizers
-// make others of each line alone, as by a blank that they put before a text. Lines that are the same
-// alone end where they do. Otherwise a line ends behind the token that holds the end of it.
+// Where the lines of a text end among its tokens, which are those of the whole text: most
+// tokenizers make others of each line alone, as by a blank that they put before a text. Lines that
+// are the same alone end where they do. Otherwise a line ends behind the token that holds its end.
 Result<std::vector<std::size_t>> line_ends(std::string_view text,
                                            const Tokenizer& tokenizer,
                                            std::span<const TokenId> tokens,
-                                           std::size_t wanted) {
+                                           std::size_t needed) {
   std::vector<std::size_t> ends;
   std::size_t at = 0;
   for (const std::string_view line : lines_of(text)) {
@@ -58,7 +58,7 @@ Result<std::vector<std::size_t>> line_ends(std::string_view text,
     }
     at += alone->size();
     ends.push_back(at);
-    if (at >= wanted) return ends;
+    if (at >= needed) return ends;
   }
   if (at == tokens.size()) return ends;
   ends.clear();

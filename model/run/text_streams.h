@@ -23,8 +23,8 @@ struct TextOptions {
 };
 
 // Streams of at least two tokens each. A window is a stream of its own with the begin token before
-// as many whole lines as fit; a line that is longer than a window is cut. The tokens are those of the
-// whole text or piece, so a line ends behind the token that holds its end. Errors: text that is
+// as many whole lines as fit; a line that is longer than a window is cut. The tokens are those of
+// the whole text or piece, so a line ends behind the token that holds its end. Errors: text that is
 // empty, or too short to predict anything of; those of encode().
 Result<std::vector<std::vector<TokenId>>> streams_of(std::string_view text,
                                                      const Tokenizer& tokenizer,

@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
         "--chunk 1000 --threads 1",
         "speed --model model/data --length 4000 --tokens 2 --policy dense --chunk 64"));
 
-// A Llama of these layers, whose keys and values of 1,500 tokens are 3 MB a layer, and a text for it.
+// A Llama of these layers, whose keys and values of 1,500 tokens are 3 MB a layer, and a text.
 std::string deep_llama(std::size_t layers) {
   test::SmallModel model;
   model.config =

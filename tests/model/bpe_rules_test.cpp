@@ -54,7 +54,7 @@ void encode_all(const std::string& folder, bool change = false) {
   }
 }
 
-// Sixteen kinds of rules, 900 random strings of each of eighteen scripts; ./dev nightly takes 10,000.
+// Sixteen kinds of rules, 900 random strings of each of eighteen scripts; nightly takes 10,000.
 TEST_F(BpeRulesFromPython, GiveTheSameTokens) {
   const std::string folder = test::fresh_folder("tokenizers");
   const char* const given = std::getenv("KVCHECK_STRINGS");

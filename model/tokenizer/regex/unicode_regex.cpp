@@ -15,9 +15,9 @@
 namespace kv::model {
 namespace {
 
-// So that a pattern from a file cannot run for ever. ICU counts steps over all matches of a text, in
-// units of 10,000 operations, a fraction of a millisecond each. Published patterns take up to 0.7 of
-// them for 1 KiB, and 5 if each character is tried by all alternatives.
+// So that a pattern from a file cannot run for ever. ICU counts steps over all matches of a text,
+// in units of 10,000 operations, a fraction of a millisecond each. Published patterns take up to
+// 0.7 of them for 1 KiB, and 5 if each character is tried by all alternatives.
 constexpr std::int64_t least_steps = 2000;
 constexpr std::int64_t bytes_per_step = 32;
 constexpr std::int32_t match_stack = 1 << 23;  // bytes
