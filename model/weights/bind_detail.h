@@ -12,8 +12,8 @@ struct Binder {
   TensorFiles& files;
   LanguageModel& model;
 
-  // As many layers as the configuration says. An error if the files have fewer tensors than that,
-  // so that a wrong count allocates no more than they suggest.
+  // As many layers as the configuration says. An error if that is more than a thousand and the
+  // files have fewer tensors, so that a wrong count allocates no more than they suggest.
   Result<void> make_layers();
 
   // `name`.weight and, if asked for, `name`.bias.
