@@ -185,6 +185,21 @@ Result<DecidedCondition> decide_finding(const Condition& condition) {
                           .found = finding->words};
 }
 
+Result<DecidedCondition> decide_one(const Condition& condition, ResultsFiles& files) {
+  switch (condition.quantity) {
+    case Quantity::law:
+    case Quantity::uniform:
+      return decide_finding(condition);
+    case Quantity::growth:
+      return decide_growth(condition, files);
+    case Quantity::mean:
+    case Quantity::difference:
+    case Quantity::ratio:
+      break;
+  }
+  return decide_numbers(condition, files);
+}
+
 }  // namespace
 
 std::string_view name_of(Verdict verdict) {
@@ -219,8 +234,7 @@ Result<std::vector<DecidedHypothesis>> decide(const std::vector<Hypothesis>& hyp
     decided.hypothesis = hypotheses[i];
     for (std::size_t k = 0; k < hypotheses[i].conditions.size(); ++k) {
       const Condition& condition = hypotheses[i].conditions[k];
-      auto one =
-          condition.measure.empty() ? decide_finding(condition) : decide_numbers(condition, files);
+      auto one = decide_one(condition, files);
       if (!one) {
         return Error{one.error().kind, "'" + name + "': hypotheses[" + std::to_string(i) +
                                            "].conditions[" + std::to_string(k) +
