@@ -26,11 +26,11 @@ StoredRun timings() {
       .model = "m", .weights = "as-is", .storage = "f32", .tokens = 4, .threads = 1};
   for (std::size_t run = 1; run <= 6; ++run) {
     const double load = 1 + 0.1 * static_cast<double>(run);
-    for (const std::size_t length : {64, 256, 1024}) {
+    for (const std::size_t length : {64U, 256U, 1024U}) {
       const double seconds = load * 1e-6 * std::pow(static_cast<double>(length), 1.5);
       result.cells.push_back(timed("dense", length, seconds, run));
     }
-    for (const std::size_t budget : {16, 32, 64}) {
+    for (const std::size_t budget : {16U, 32U, 64U}) {
       const std::string spec = "window:budget=" + std::to_string(budget);
       result.cells.push_back(timed(spec, 256, load * 1e-6 * static_cast<double>(budget), run));
     }
