@@ -27,8 +27,8 @@ std::string_view name_of(SweepKind kind);
 // A source with some of its cells.
 using SweepResult = std::variant<ReplayResult, ClosedLoopResult, TaskResult, TimingResult>;
 
-// Where a results file keeps sources and cells of a kind: the names of two tables, the column of the
-// second that refers to the first, and the SQL of a cell's id.
+// Where a results file keeps sources and cells of a kind: the names of two tables, the column of
+// the second that refers to the first, and the SQL of a cell's id.
 struct SweepTables {
   std::string_view sources;
   std::string_view cells;

@@ -13,8 +13,8 @@ namespace kv::reports {
 std::vector<const ClosedLoopCell*> closed_cells_of(const ClosedLoopResult& result,
                                                    const Spec& spec);
 
-// The timing of that spec after the longest prompt, as the median over repetitions; nothing if there
-// is none. `result` may be null.
+// The timing of that spec after the longest prompt, as the median over repetitions; nothing if
+// there is none. `result` may be null.
 std::optional<TimedCell> longest_timed(const TimingResult* result, const Spec& spec);
 
 }  // namespace kv::reports

@@ -17,8 +17,8 @@ Table timing_table(const TimingResult& result);
 // A row per cell, length and repetition, for CSV. The columns are described in reports/SCHEMA.md.
 Table timing_rows(const TimingResult& result);
 
-// A line of JSON per row of timing_rows(), with times in seconds. docs/schemas/speed.schema.json describes the
-// fields.
+// A line of JSON per row of timing_rows(), with times in seconds. docs/schemas/speed.schema.json
+// describes the fields.
 std::string timing_json(const TimingResult& result);
 
 // "MODEL: 123 bytes of weights; medians of 32 tokens on 2 threads, and of 5 runs (least to most)"

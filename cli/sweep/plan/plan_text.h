@@ -21,7 +21,8 @@ enum class Detail {
   series,   // these, and the course over the stream
 };
 
-// The model of an evaluation, of tasks or of timings: the options of `kvcheck eval` with these names.
+// The model of an evaluation, of tasks or of timings: the options of `kvcheck eval` with these
+// names.
 struct PlannedModel {
   std::string path{};
   std::string weights = "as-is";
@@ -86,9 +87,9 @@ struct PlanText {
 
 // Reads a plan. Errors: not JSON, with the line; a field that is unknown (with the nearest),
 // missing, out of range, given with two values that are the same, or of another type; none or
-// several of "replay", "eval", "tasks" and "speed". The sentence begins with `name`, the file's, and names
-// the field. Whether the words are those of policies, traces and models is for plan_sweep. Cost:
-// proportional to the bytes.
+// several of "replay", "eval", "tasks" and "speed". The sentence begins with `name`, the file's,
+// and names the field. Whether the words are those of policies, traces and models is for
+// plan_sweep. Cost: proportional to the bytes.
 Result<PlanText> parse_plan(std::string_view json, const std::string& name);
 
 // The error of a field of the plan in this file, as one sentence that names both: "'plan.json':

@@ -16,7 +16,8 @@
 
 namespace kv::cli {
 
-// A trace, a text at one size of windows, a task file, or a length of prompts in one run of timings.
+// A trace, a text at one size of windows, a task file, or a length of prompts in one run of
+// timings.
 struct PlannedSource {
   std::string name;                // for people
   std::vector<std::size_t> cells;  // indices into SweepPlan::cells of those that run, increasing
