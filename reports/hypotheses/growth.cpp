@@ -41,14 +41,11 @@ Result<void> add_points(const Condition& condition,
                         const MeasuredTexts& all,
                         std::size_t length,
                         Points& points) {
-  bool found = false;
   for (const MeasuredSpec& spec : all.specs) {
     if (!names_spec(condition.of, spec.spec)) continue;
-    found = true;
     const std::size_t x = length > 0 ? length : spec.spec.budget;
     if (!points.emplace(x, measured_values(spec)).second) return several(condition, spec);
   }
-  if (!found) return no_spec(condition);
   return {};
 }
 
@@ -81,6 +78,7 @@ Result<std::vector<double>> growth_exponents(const Condition& condition,
     const auto added = add_points(condition, all, condition.length ? 0 : length, points);
     if (!added) return added.error();
   }
+  if (points.empty()) return no_spec(condition);
   if (points.size() < 2) {
     return usage_error("'" + condition.results + "' has '" + condition.of + "' at one " +
                        (condition.length ? "budget" : "length") +

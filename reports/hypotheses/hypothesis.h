@@ -50,7 +50,7 @@ struct Condition {
 // Holds if all of its conditions do.
 struct Hypothesis {
   std::string text;
-  std::string source{};  // who says so; may be empty
+  std::string source{};  // of the statement; may be empty
   std::string note{};    // what a reader should know beside the verdict; may be empty
   std::vector<Condition> conditions{};
 

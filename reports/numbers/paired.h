@@ -6,12 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "kvcheck/reports/numbers/bootstrap.h"
 #include "kvcheck/reports/numbers/statistics.h"
 
 namespace kv::reports {
-
-// Random signs of fewer differences give no p-value below 0.05: the least is 2 / 2^n.
-inline constexpr std::size_t fewest_pairs = 6;
 
 struct PairedTest {
   std::size_t pairs = 0;
@@ -39,19 +37,6 @@ struct PairedTest {
 
 // Requires finite differences and margin >= 0.
 PairedTest paired_test(std::span<const double> differences, double margin);
-
-// The mean and its 95 % interval from 10,000 resamples of the values, corrected for bias and
-// acceleration (BCa). The resamples are always the same. Fewer than fewest_pairs values have no
-// interval, and equal values one of width 0. With few values the interval is too narrow: it
-// contained the true mean of 8 normal values in 89 % of 2,000 trials, and of 20 in 93 %. Requires
-// finite values. Source: Efron, "Better bootstrap confidence intervals", JASA 82 (1987), section 3.
-Interval bootstrap_interval(std::span<const double> values);
-
-// The ratio of the means of two lists, sum(a) / sum(b), with its 95 % interval from 10,000 resamples
-// of the pairs, corrected as in bootstrap_interval, whose acceleration here is that of the ratios
-// without one pair each. Fewer than fewest_pairs have no interval. A resample whose sum(b) is 0
-// counts as infinite. NaN where sum(b) is 0. Requires finite lists of one length.
-Interval ratio_interval(std::span<const double> a, std::span<const double> b);
 
 // What a paired test says, together with the other tests of its table.
 enum class Finding {

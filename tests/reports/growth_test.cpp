@@ -73,6 +73,7 @@ TEST(Growth, NeedsTwoPointsOfOneSpecEach) {
     return exponents ? "none" : exponents.error().message;
   };
   EXPECT_THAT(error_of(growth("window")), HasSubstr("expected one spec"));
+  EXPECT_THAT(error_of(growth("window:budget=16")), HasSubstr("at one length only"));
   EXPECT_THAT(error_of(growth("tova")), HasSubstr("'tova'"));
   Condition one = growth("window:budget=16");
   one.length = 256;

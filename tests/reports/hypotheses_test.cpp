@@ -19,8 +19,8 @@ std::string error_of(const std::string& json) {
 TEST(Hypotheses, AreReadWithAllThatTheySay) {
   const auto parsed = parse_hypotheses(
       R"({"hypotheses": [{"hypothesis": "A.", "source": "S.", "note": "N.", "conditions": [
-        {"about": "uncut", "results": "run.db", "measure": "perplexity", "window": 0, "of": "window",
-         "against": "streaming", "ratio": {"above": 1, "below": 1.5}},
+        {"about": "uncut", "results": "run.db", "measure": "perplexity", "window": 0,
+         "of": "window", "against": "streaming", "ratio": {"above": 1, "below": 1.5}},
         {"results": "run.db", "measure": "loss", "of": "h2o", "spread": true, "mean": {"below": 2}},
         {"results": "laws.jsonl", "law": "attention.permutation"}]}]})",
       "said.json");

@@ -1,0 +1,38 @@
+// Intervals from resamples.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/reports/numbers/statistics.h"
+
+namespace kv::reports {
+
+// Random signs of fewer differences give no p-value below 0.05: the least is 2 / 2^n.
+inline constexpr std::size_t fewest_pairs = 6;
+
+inline constexpr std::uint32_t resamples = 10'000;
+
+// The mean and its 95 % interval from 10,000 resamples of the values, corrected for bias and
+// acceleration (BCa). The resamples are always the same. Fewer than fewest_pairs values have no
+// interval, and equal values one of width 0. With few values the interval is too narrow: it
+// contained the true mean of 8 normal values in 89 % of 2,000 trials, and of 20 in 93 %. Requires
+// finite values. Source: Efron, "Better bootstrap confidence intervals", JASA 82 (1987), section 3.
+Interval bootstrap_interval(std::span<const double> values);
+
+// The ratio of the means of two lists, sum(a) / sum(b), with its 95 % interval from 10,000
+// resamples of the pairs, corrected as in bootstrap_interval; the acceleration is that of the
+// ratios without one pair each. Fewer than fewest_pairs have no interval. A resample whose sum(b)
+// is 0 counts as infinite. NaN where sum(b) is 0. Requires finite lists of one length.
+Interval ratio_interval(std::span<const double> a, std::span<const double> b);
+
+// The index of the i-th value of a resample, whose stream `rng` is.
+std::size_t resampled_index(const Rng& rng, std::size_t i, std::size_t count);
+
+// The value below which the share p of the ordered values lies. Requires a value.
+double quantile_of(const std::vector<double>& ordered, double p);
+
+}  // namespace kv::reports
