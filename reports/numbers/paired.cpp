@@ -16,10 +16,6 @@ namespace {
 
 constexpr double tail = 0.025;
 
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 double deviation_of(std::span<const double> values, double mean) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);

@@ -154,6 +154,13 @@ TEST_F(HypothesesCommand, LawsAndSamplesAreThoseOfTheirFiles) {
       decide(R"({"results": "IN/uneven.jsonl", "uniform": "reservoir-as-printed"})", {"--strict"})
           .status,
       1);
+  EXPECT_TRUE(write_file(folder_ / "cut.jsonl",
+                         R"({"subject":"a","laws":[{"law":"x","status":"held","cases":9}]})"
+                         "\n"
+                         R"({"subject":"b","laws":[{"law":"x","status":"not_run","cases":0}]})"));
+  const Ran cut = decide(R"({"results": "IN/cut.jsonl", "law": "x"})", {"--strict"});
+  EXPECT_EQ(cut.status, 3);
+  EXPECT_THAT(cut.out, HasSubstr("b: not run in 0 cases"));
   const Ran none = decide(R"({"results": "IN/held.jsonl", "law": "no.law"})");
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, AllOf(HasSubstr("hypotheses[0].conditions[0]"), HasSubstr("'no.law'")));

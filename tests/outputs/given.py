@@ -94,11 +94,14 @@ def said():
     spread = dict(mass, spread=True, against="random", difference={"below": -1})
     law = {"results": "broken.json", "law": "resident.recent"}
     uniform = {"results": "uniform.json", "uniform": "reservoir"}
+    growth = {"results": "run.db", "measure": "kv_bytes", "of": "dense", "growth": {"above": 0}}
+    timed = {"results": "run.db", "measure": "token_s", "length": 8, "of": "window", "mean": {"above": 0}}
     return json.dumps({"hypotheses": [
+        {"hypothesis": "Five.", "conditions": [growth, timed]},
         {"hypothesis": "One.", "source": "Me.", "note": "So far.", "conditions": [above, law, uniform]},
         {"hypothesis": "Two.", "conditions": [above, spread]},
-        {"hypothesis": "Three.", "conditions": [spread, dict(law, law="BROKEN")]},
-        {"hypothesis": "Four.", "conditions": [window, dict(law, results="died.json", law="NOT_RUN")]}]})
+        {"hypothesis": "Three.", "conditions": [spread, dict(law, law="chance.exact")]},
+        {"hypothesis": "Four.", "conditions": [window, law]}]})
 
 
 def make(program, source, folder):

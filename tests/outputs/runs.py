@@ -202,6 +202,8 @@ NOT_TRIED = [
     ("^laws: properties/level was never full, nightly$", "these levels take minutes and hours"),
     ("^laws: .defs/law/properties/shown_is ", "a mutant shows it (result_writers_test.cpp)"),
     ("^laws: .defs/law/properties/follows ", "a mutant shows it (followers_test.cpp)"),
+    ("^verdicts: .defs/finding/properties/verdict was never not decided$",
+     "a law that was not run (tests/cli/hypotheses_test.cpp)"),
     ("^comparison: .defs/spec_means", "one file does not have all measures"),
     ("^history: .defs/contract/properties/[a-z]+ was never", "the words are those of PROTOCOL.md"),
     ("^history: .defs/columns.*(always|keys|key_errors|steps_off|positions)|^history: .*key_positions",
