@@ -1,11 +1,9 @@
 #include "kvcheck/reports/numbers/paired.h"
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 
 #include "kvcheck/base/check.h"
