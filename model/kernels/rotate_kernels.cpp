@@ -17,6 +17,19 @@ const KernelTables<RotateKernels>& tables() {
   return made;
 }
 
+#ifdef __x86_64__
+// Asked of the CPU itself: clang before 16 does not know the feature's name. That the system saves
+// the registers is part of supports_avx512().
+bool has_complex_instruction() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  constexpr unsigned fp16 = 1U << 23;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & fp16) != 0 && supports_avx512();
+}
+#endif
+
 // The table for AVX-512 with the complex instruction; null where it does not run.
 const RotateKernels* complex_table() {
 #ifdef __x86_64__
@@ -24,15 +37,10 @@ const RotateKernels* complex_table() {
                                       .rotate = avx512_rotate_kernels.rotate,
                                       .rotate_f16 = rotate_f16_by_avx512_fp16,
                                       .complex_instruction = true};
-  // Asked of the CPU itself: clang before 16 does not know the feature's name. That the system
-  // saves the registers is part of supports_avx512().
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  constexpr unsigned fp16 = 1U << 23;
-  const bool found = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & fp16) != 0;
-  return found && supports_avx512() ? &table : nullptr;
+  // Asked once: in a virtual machine the question takes microseconds, and every rotation of a key
+  // comes here.
+  static const bool runs = has_complex_instruction();
+  return runs ? &table : nullptr;
 #else
   return nullptr;
 #endif
