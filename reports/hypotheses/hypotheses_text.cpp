@@ -1,10 +1,9 @@
 #include "kvcheck/reports/hypotheses/hypotheses_text.h"
 
-#include <array>
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
@@ -18,15 +17,14 @@ bool of_numbers(const DecidedCondition& one) {
   return !one.condition.measure.empty();
 }
 
-// Four digits where that is enough to tell numbers of one table apart.
+// As in other tables of the measure; ratios and powers with three decimals.
 std::string rounded(const DecidedCondition& one, double value) {
-  const bool ratio = one.condition.quantity == Quantity::ratio;
-  const double size = std::abs(value);
-  const int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : ratio ? 3 : 4;
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  const bool sign = one.condition.quantity == Quantity::difference && value > 0;
-  return (sign ? "+" : "") + std::string(text.data());
+  const Quantity quantity = one.condition.quantity;
+  const auto known = std::ranges::find(measures(), one.condition.measure, &Measure::name);
+  const bool pure = quantity == Quantity::ratio || quantity == Quantity::growth;
+  const std::string text = pure || known == measures().end() ? number_entry(value, 3).text
+                                                             : entry_of(*known, value).text;
+  return (quantity == Quantity::difference && value > 0 ? "+" : "") + text;
 }
 
 std::string title_of(const Condition& condition) {
