@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/result_outputs.h"
+#include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/reports/hypotheses/decide.h"
 #include "kvcheck/reports/hypotheses/hypotheses_text.h"
 #include "kvcheck/reports/hypotheses/hypothesis.h"
@@ -33,19 +35,18 @@ constexpr std::array<Option, 4> table = {{
 }};
 
 constexpr std::string_view help =
-    "Decides statements about results, which a file wrote down with their conditions.\n"
+    "Decides statements about results that a file wrote down before.\n"
     "\n"
     "Usage:  kvcheck hypotheses FILE.json [OPTIONS]\n"
     "\n"
-    "A condition asks that a mean over texts, the difference or the ratio of two specs, or how "
-    "far\n"
-    "seeds differ, lies above or below a number; or that a law holds; or that a sample is "
-    "uniform.\n"
-    "Results are files of replay, eval, sweep, and the JSON of check and uniformity. A condition\n"
-    "holds if the whole 95 % interval over texts is where it asks for, does not hold if none of "
-    "it\n"
-    "is, and is not decided otherwise, or with fewer than six texts. A hypothesis holds if all of\n"
-    "its conditions do, and in part if others do not. docs/statistics.md describes the file.\n"
+    "A condition asks that a number lies above or below a bound: the mean of a spec over\n"
+    "texts, the difference or the ratio of two specs, how much seeds differ, or the power with\n"
+    "which a time grows. Or it asks that a law holds, or that a sample is uniform. Results are\n"
+    "files of replay, eval, sweep and speed, and the JSON lines of check and uniformity. A\n"
+    "condition holds if the whole 95 % interval lies within its bounds, does not hold if all\n"
+    "of it lies outside, and is not decided otherwise, or with fewer than six texts or runs. A\n"
+    "hypothesis holds if all of its conditions do, and in part if some do and others do not.\n"
+    "docs/statistics.md describes the file.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -53,17 +54,27 @@ constexpr std::string_view help =
     "  kvcheck hypotheses docs/claims.json --markdown verdicts.md\n"
     "  kvcheck hypotheses promises.json --strict\n"
     "\n"
-    "Exit status: 0 decided; with --strict 1 one does not hold, 3 one is not decided; 2 usage or\n"
-    "bad input.\n";
+    "Exit status: 0, whatever the verdicts; with --strict 1 if one does not hold or only in part,\n"
+    "else 3 if one is not decided; 2 usage or bad input.\n";
 
-Result<std::vector<reports::DecidedHypothesis>> decided_in(const std::string& path) {
+Result<std::vector<reports::Hypothesis>> hypotheses_in(const std::string& path) {
   const auto file = MappedFile::open(path);
   if (!file) return file.error();
   const auto bytes = file->bytes();
-  const auto hypotheses =
-      reports::parse_hypotheses({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-  if (!hypotheses) return hypotheses.error();
-  return reports::decide(*hypotheses, path);
+  return reports::parse_hypotheses({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                   path);
+}
+
+// The file itself, and all results that it names.
+std::vector<std::string> inputs_of(const std::string& path,
+                                   const std::vector<reports::Hypothesis>& hypotheses) {
+  std::set<std::string> inputs = {path};
+  for (const reports::Hypothesis& hypothesis : hypotheses) {
+    for (const reports::Condition& condition : hypothesis.conditions) {
+      inputs.insert(condition.results);
+    }
+  }
+  return {inputs.begin(), inputs.end()};
 }
 
 Outcome outcome_of(const std::vector<reports::DecidedHypothesis>& decided) {
@@ -85,19 +96,22 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
                         .json = arguments->value("json"),
                         .csv = {},
                         .markdown = arguments->value("markdown")};
-  if (auto fine = check_outputs(outputs, arguments->operands()); !fine) return fine.error();
-  const auto decided = decided_in(arguments->operands()[0]);
+  const std::string& path = arguments->operands()[0];
+  const auto hypotheses = hypotheses_in(path);
+  if (!hypotheses) return hypotheses.error();
+  if (auto fine = check_outputs(outputs, inputs_of(path, *hypotheses)); !fine) return fine.error();
+  const auto decided = reports::decide(*hypotheses, path);
   if (!decided) return decided.error();
-  for (const auto& [path, text] : {std::pair(outputs.json, reports::hypotheses_lines(*decided)),
+  for (const auto& [file, text] : {std::pair(outputs.json, reports::hypotheses_lines(*decided)),
                                    {outputs.markdown, reports::hypotheses_markdown(*decided)}}) {
-    if (path == "-") {
+    if (file == "-") {
       streams.out << text;
-    } else if (!path.empty()) {
-      if (auto done = write_output(path, text); !done) return done.error();
+    } else if (!file.empty()) {
+      if (auto done = write_output(file, text); !done) return done.error();
     }
   }
   if (!outputs.on_standard_output()) {
-    streams.out << reports::hypotheses_text(*decided, streams.columns);
+    streams.out << folded(reports::hypotheses_text(*decided), streams.columns);
   }
   return arguments->given("strict") ? outcome_of(*decided) : Outcome::done;
 }

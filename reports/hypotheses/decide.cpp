@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "kvcheck/reports/compare/measured.h"
@@ -82,6 +84,38 @@ Error which_of(const Condition& condition,
                      "; expected a " + field);
 }
 
+// What makes two measurements of one text two texts, although they are not: the model, and how
+// weights, keys and values were stored.
+std::set<std::string> settings_of(const std::vector<StoredRun>& runs, MeasuredIn in) {
+  std::set<std::string> settings;
+  for (const StoredRun& run : runs) {
+    if (in == MeasuredIn::evaluations) {
+      for (const ClosedLoopResult& one : run.evaluations) {
+        settings.insert(one.model + " with " + one.storage);
+      }
+    }
+    if (in == MeasuredIn::tasks) {
+      for (const TaskResult& one : run.tasks) settings.insert(one.model + " with " + one.storage);
+    }
+    if (in != MeasuredIn::timings) continue;
+    for (const TimingResult& one : run.timings) {
+      settings.insert(one.model + " with " + one.storage + ", weights " + one.weights + ", " +
+                      std::to_string(one.threads) + " threads, " + std::to_string(one.tokens) +
+                      " tokens");
+    }
+  }
+  return settings;
+}
+
+// Error: the file has results of several such settings.
+Result<void> check_settings(const Condition& condition, const std::vector<StoredRun>& runs) {
+  const std::set<std::string> settings = settings_of(runs, measure_of(condition).in);
+  if (settings.size() < 2) return {};
+  return usage_error("'" + condition.results + "' has results of " + *settings.begin() +
+                     " and of " + *settings.rbegin() +
+                     ", which are not different texts; expected a file of one");
+}
+
 Result<Selection> selection_of(const Condition& condition, const std::vector<StoredRun>& runs) {
   const Selection selection{.window = condition.window,
                             .length = condition.length,
@@ -133,6 +167,7 @@ Interval value_of(const Condition& condition, const Pairs& pairs) {
 Result<DecidedCondition> decide_numbers(const Condition& condition, ResultsFiles& files) {
   const auto runs = files.at(condition.results);
   if (!runs) return runs.error();
+  if (auto one = check_settings(condition, **runs); !one) return one.error();
   const auto selection = selection_of(condition, **runs);
   if (!selection) return selection.error();
   const Measure& measure = measure_of(condition);
@@ -144,17 +179,20 @@ Result<DecidedCondition> decide_numbers(const Condition& condition, ResultsFiles
   if (!against) return against.error();
   const Pairs pairs = pairs_of(**of, **against);
   if (pairs.of.empty()) {
-    return usage_error("'" + condition.results + "' has no text on which both were measured");
+    return usage_error("'" + condition.results + "' has no text on which both " +
+                       (condition.spread ? "ran with two seeds" : "were measured"));
   }
   DecidedCondition decided{.condition = condition,
                            .value = value_of(condition, pairs),
                            .of_mean = mean_of(pairs.of),
                            .against_mean = mean_of(pairs.against),
-                           .texts = pairs.of.size(),
-                           .units = measure.units()};
+                           .texts = pairs.of.size()};
   if (condition.measure == "perplexity") {
     decided.of_mean = std::exp(decided.of_mean);
     decided.against_mean = std::exp(decided.against_mean);
+  }
+  if (std::isnan(decided.value.mean)) {
+    return usage_error("the mean of '" + condition.against + "' is 0, by which nothing is divided");
   }
   decided.verdict = verdict_on(decided.value, condition.bounds);
   return decided;
@@ -163,12 +201,14 @@ Result<DecidedCondition> decide_numbers(const Condition& condition, ResultsFiles
 Result<DecidedCondition> decide_growth(const Condition& condition, ResultsFiles& files) {
   const auto runs = files.at(condition.results);
   if (!runs) return runs.error();
+  if (auto one = check_settings(condition, **runs); !one) return one.error();
   const auto exponents = growth_exponents(condition, **runs);
   if (!exponents) return exponents.error();
-  DecidedCondition decided{.condition = condition,
-                           .value = bootstrap_interval(*exponents),
-                           .texts = exponents->size(),
-                           .units = measure_of(condition).units()};
+  DecidedCondition decided{
+      .condition = condition,
+      .value = bootstrap_interval(*exponents),
+      .texts = exponents->size(),
+  };
   decided.verdict = verdict_on(decided.value, condition.bounds);
   return decided;
 }
@@ -178,11 +218,8 @@ Result<DecidedCondition> decide_finding(const Condition& condition) {
                            ? law_finding(condition.results, condition.of)
                            : uniformity_finding(condition.results, condition.of);
   if (!finding) return finding.error();
-  return DecidedCondition{.condition = condition,
-                          .verdict = !finding->decided ? Verdict::undecided
-                                     : finding->holds  ? Verdict::holds
-                                                       : Verdict::fails,
-                          .found = finding->words};
+  return DecidedCondition{
+      .condition = condition, .verdict = finding->verdict, .found = finding->words};
 }
 
 Result<DecidedCondition> decide_one(const Condition& condition, ResultsFiles& files) {

@@ -8,20 +8,10 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/reports/hypotheses/hypothesis.h"
+#include "kvcheck/reports/hypotheses/verdict.h"
 #include "kvcheck/reports/numbers/statistics.h"
 
 namespace kv::reports {
-
-enum class Verdict {
-  holds,
-  in_part,    // of a hypothesis: some of its conditions hold, others do not
-  fails,      // does not hold; of a hypothesis: nor does any of its conditions
-  undecided,  // of numbers: the interval encloses a bound, or there are too few texts for one; of a
-              // hypothesis: a condition is not decided, and none does not hold
-};
-
-// "holds", "holds in part", "does not hold" or "not decided".
-std::string_view name_of(Verdict verdict);
 
 struct DecidedCondition {
   Condition condition;
@@ -31,9 +21,8 @@ struct DecidedCondition {
   Interval value{};
   double of_mean = not_measured;
   double against_mean = not_measured;
-  std::size_t texts = 0;  // that have both values
-  std::string_view units = "texts";
-  std::string found{};  // of laws and samples: what was found, in words
+  std::size_t texts = 0;  // that have both values; of tasks items, of timings runs
+  std::string found{};    // of laws and samples: what was found, in words
 };
 
 struct DecidedHypothesis {
@@ -50,8 +39,9 @@ Verdict verdict_on(const std::vector<DecidedCondition>& conditions);
 
 // Reads the files of results that conditions name, each once, and decides. A spec of a condition
 // must stand for one spec of its file. `name` is the file of the hypotheses. Errors name it and
-// the condition: a file that cannot be read; one that has no such spec, law or measure, or several
-// sizes of windows where the condition says none.
+// the condition: a file that cannot be read; one that has no such spec, law or measure; several
+// sizes of windows or lengths where the condition says none; results of several models or storages,
+// which would count one text more than once; a ratio to 0.
 Result<std::vector<DecidedHypothesis>> decide(const std::vector<Hypothesis>& hypotheses,
                                               const std::string& name);
 

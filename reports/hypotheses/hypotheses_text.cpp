@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/tables/tables.h"
@@ -17,32 +18,51 @@ bool of_numbers(const DecidedCondition& one) {
   return !one.condition.measure.empty();
 }
 
-// As in other tables of the measure; ratios and powers with three decimals.
-std::string rounded(const DecidedCondition& one, double value) {
-  const Quantity quantity = one.condition.quantity;
-  const auto known = std::ranges::find(measures(), one.condition.measure, &Measure::name);
-  const bool pure = quantity == Quantity::ratio || quantity == Quantity::growth;
-  const std::string text = pure || known == measures().end() ? number_entry(value, 3).text
-                                                             : entry_of(*known, value).text;
-  return (quantity == Quantity::difference && value > 0 ? "+" : "") + text;
+// Null of perplexity, which is the exponential of a measure.
+const Measure* measure_of(const Condition& condition) {
+  const auto known = std::ranges::find(measures(), condition.measure, &Measure::name);
+  return known == measures().end() ? nullptr : &*known;
 }
 
-std::string title_of(const Condition& condition) {
-  if (condition.measure == "perplexity") return "perplexity";
-  for (const Measure& measure : measures()) {
-    if (measure.name == condition.measure) return std::string(measure.title);
+// Enough to tell a ratio or power from a bound that is close.
+int decimals_of(const DecidedCondition& one) {
+  const auto close = [&](const std::optional<double>& bound) {
+    return bound && std::abs(one.value.mean - *bound) < 0.01;
+  };
+  return close(one.condition.bounds.above) || close(one.condition.bounds.below) ? 5 : 3;
+}
+
+// A mean of the measure, as in other tables.
+std::string mean_text(const Condition& condition, double value) {
+  const Measure* const measure = measure_of(condition);
+  if (measure == nullptr) return number_entry(value, 3).text;
+  if (condition.measure == "moved_rows") return number_entry(value, 0).text;
+  return entry_of(*measure, value).text;
+}
+
+std::string value_text(const DecidedCondition& one, double value) {
+  if (std::isinf(value)) return "infinity";
+  const Quantity quantity = one.condition.quantity;
+  if (quantity == Quantity::ratio || quantity == Quantity::growth) {
+    return number_entry(value, decimals_of(one)).text;
   }
-  return condition.measure;
+  const std::string text = mean_text(one.condition, value);
+  return (quantity == Quantity::difference && value > 0 ? "+" : "") + text;
 }
 
 std::string measure_words(const Condition& condition) {
   if (condition.quantity == Quantity::law) return "law";
   if (condition.quantity == Quantity::uniform) return "uniform sample";
-  std::string words = title_of(condition);
+  const Measure* const measure = measure_of(condition);
+  std::string words = measure == nullptr ? "perplexity" : std::string(measure->title);
   if (condition.spread) words += ", standard deviation over seeds";
   if (condition.window) {
     words +=
         *condition.window == 0 ? ", uncut" : ", windows of " + std::to_string(*condition.window);
+  }
+  if (condition.length) words += ", after " + std::to_string(*condition.length) + " tokens";
+  if (condition.quantity == Quantity::growth) {
+    words += condition.length ? ", power of the budget" : ", power of the length";
   }
   return words;
 }
@@ -54,17 +74,19 @@ std::string other_words(const Condition& condition) {
 }
 
 std::string measured_words(const DecidedCondition& one) {
-  if (!of_numbers(one)) return one.found;
-  std::string words = rounded(one, one.value.mean);
+  if (!of_numbers(one)) return printable_line(one.found);
+  std::string words = value_text(one, one.value.mean);
   if (!std::isnan(one.value.low)) {
-    words += " (" + rounded(one, one.value.low) + " to " + rounded(one, one.value.high) + ")";
+    words += " (" + value_text(one, one.value.low) + " to " + value_text(one, one.value.high) + ")";
   }
   if (!one.condition.against.empty()) {
-    DecidedCondition plain = one;
-    plain.condition.quantity = Quantity::mean;
-    words += ", of " + rounded(plain, one.of_mean) + " and " + rounded(plain, one.against_mean);
+    words += ", of " + mean_text(one.condition, one.of_mean) + " and " +
+             mean_text(one.condition, one.against_mean);
   }
-  return words + "; " + std::to_string(one.texts) + " " + std::string(one.units);
+  const Measure* const measure = measure_of(one.condition);
+  return words + "; " +
+         (measure == nullptr ? std::to_string(one.texts) + (one.texts == 1 ? " text" : " texts")
+                             : measure->counted(one.texts));
 }
 
 std::string required_words(const Condition& condition) {
@@ -88,10 +110,11 @@ Table table_of(const DecidedHypothesis& decided) {
               .rows = {}};
   for (const DecidedCondition& one : decided.conditions) {
     const auto entry = [](const std::string& text) { return Entry{text, text}; };
-    table.rows.push_back({entry(one.condition.about), entry(measure_words(one.condition)),
-                          entry(one.condition.of), entry(other_words(one.condition)),
-                          entry(measured_words(one)), entry(required_words(one.condition)),
-                          entry(std::string(name_of(one.verdict)))});
+    table.rows.push_back(
+        {entry(printable_line(one.condition.about)), entry(measure_words(one.condition)),
+         entry(printable_line(one.condition.of)), entry(printable_line(other_words(one.condition))),
+         entry(measured_words(one)), entry(required_words(one.condition)),
+         entry(std::string(name_of(one.verdict)))});
   }
   return table;
 }
@@ -102,11 +125,35 @@ std::string sentence(std::string_view words) {
   return out + ".";
 }
 
-// In a cell of a table and in one paragraph.
-std::string in_one_line(const std::string& text) {
+// "2 of 4": how many conditions hold.
+std::string holding(const DecidedHypothesis& one) {
+  const auto holds = std::ranges::count(one.conditions, Verdict::holds, &DecidedCondition::verdict);
+  return std::to_string(holds) + " of " + std::to_string(one.conditions.size());
+}
+
+// What a user wrote, in one line and without a column's end.
+std::string in_a_cell(const std::string& text) {
   std::string out;
-  for (const char c : text) out += c == '\n' ? ' ' : c;
+  for (const char c : printable_line(text)) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
   return out;
+}
+
+// A condition in lines that begin with `indent`.
+std::string condition_text(const DecidedCondition& one, const std::string& indent) {
+  const Condition& condition = one.condition;
+  std::string out = indent + std::string(name_of(one.verdict)) + ": ";
+  if (!condition.about.empty()) out += printable_line(condition.about) + ", ";
+  out += measure_words(condition) + "\n";
+  out += indent + "  " + printable_line(condition.of) + "\n";
+  if (!condition.against.empty()) {
+    out += indent + "  " + printable_line(other_words(condition)) + "\n";
+  }
+  out += indent + "  " + measured_words(one);
+  if (of_numbers(one)) out += "; needed " + required_words(condition);
+  return out + "\n";
 }
 
 std::string condition_line(const DecidedCondition& one) {
@@ -125,40 +172,47 @@ std::string condition_line(const DecidedCondition& one) {
   if (condition.length) object.add("length", std::uint64_t{*condition.length});
   if (condition.bounds.above) object.add("above", *condition.bounds.above);
   if (condition.bounds.below) object.add("below", *condition.bounds.below);
-  object.add("value", one.value.mean);
-  object.add("low", one.value.low);
-  object.add("high", one.value.high);
-  object.add("of_mean", one.of_mean);
-  object.add("against_mean", one.against_mean);
-  return object.add("texts", std::uint64_t{one.texts}).text();
+  return object.add("value", one.value.mean)
+      .add("low", one.value.low)
+      .add("high", one.value.high)
+      .add("of_mean", one.of_mean)
+      .add("against_mean", condition.against.empty() ? not_measured : one.against_mean)
+      .add("texts", std::uint64_t{one.texts})
+      .text();
 }
 
 }  // namespace
 
-std::string hypotheses_text(const std::vector<DecidedHypothesis>& decided, std::size_t width) {
+std::string hypotheses_text(const std::vector<DecidedHypothesis>& decided) {
   std::string out;
   for (std::size_t i = 0; i < decided.size(); ++i) {
     const DecidedHypothesis& one = decided[i];
-    out += std::to_string(i + 1) + ". " + in_one_line(one.hypothesis.text) + "\n   " +
-           sentence(name_of(one.verdict)) + "\n\n" + to_text(table_of(one), width) + "\n";
+    if (i > 0) out += "\n";
+    out += std::to_string(i + 1) + ". " + printable_line(one.hypothesis.text) + "\n   " +
+           sentence(name_of(one.verdict)) + " " + holding(one) + " conditions hold.\n";
+    for (const DecidedCondition& condition : one.conditions) {
+      out += condition_text(condition, "   ");
+    }
   }
   return out;
 }
 
 std::string hypotheses_markdown(const std::vector<DecidedHypothesis>& decided) {
-  std::string out = "| | hypothesis | verdict |\n| --- | --- | --- |\n";
+  std::string out =
+      "| | hypothesis | verdict | conditions that hold |\n| --- | --- | --- | --- |\n";
   for (std::size_t i = 0; i < decided.size(); ++i) {
     const std::string number = std::to_string(i + 1);
     out += "| [" + number + "](#hypothesis-" + number + ") | " +
-           in_one_line(decided[i].hypothesis.text) + " | **" +
-           std::string(name_of(decided[i].verdict)) + "** |\n";
+           in_a_cell(decided[i].hypothesis.text) + " | **" +
+           std::string(name_of(decided[i].verdict)) + "** | " + holding(decided[i]) + " |\n";
   }
   for (std::size_t i = 0; i < decided.size(); ++i) {
     const DecidedHypothesis& one = decided[i];
-    out += "\n### Hypothesis " + std::to_string(i + 1) + "\n\n" + one.hypothesis.text;
-    if (!one.hypothesis.source.empty()) out += " *(" + one.hypothesis.source + ")*";
+    out +=
+        "\n### Hypothesis " + std::to_string(i + 1) + "\n\n" + printable_line(one.hypothesis.text);
+    if (!one.hypothesis.source.empty()) out += " *(" + printable_line(one.hypothesis.source) + ")*";
     out += "\n\n**" + sentence(name_of(one.verdict)) + "**";
-    if (!one.hypothesis.note.empty()) out += " " + one.hypothesis.note;
+    if (!one.hypothesis.note.empty()) out += " " + printable_line(one.hypothesis.note);
     out += "\n\n" + to_markdown(table_of(one));
   }
   return out;

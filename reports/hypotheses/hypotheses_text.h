@@ -1,7 +1,6 @@
 // Decided hypotheses for readers and for programs.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -9,9 +8,8 @@
 
 namespace kv::reports {
 
-// A list of all hypotheses with their verdicts, and below it the conditions of each. Lines of a
-// terminal are folded at `width` characters; 0 stands for any width.
-std::string hypotheses_text(const std::vector<DecidedHypothesis>& decided, std::size_t width);
+// All hypotheses with their verdicts, each with its conditions below it.
+std::string hypotheses_text(const std::vector<DecidedHypothesis>& decided);
 
 // The same as Markdown: a table that leads to a section for each.
 std::string hypotheses_markdown(const std::vector<DecidedHypothesis>& decided);

@@ -47,23 +47,30 @@ bool is_of(const std::string& words, const std::string& subject) {
 }  // namespace
 
 Result<JsonFinding> law_finding(const std::string& path, const std::string& law) {
-  JsonFinding finding{.decided = true, .holds = true};
+  JsonFinding finding{.verdict = Verdict::holds};
   std::size_t subjects = 0;
+  const auto read_law = [&](const std::string& subject, const JsonAt& one) {
+    const std::string status = one.need("status").text("a status");
+    const auto cases = one.need("cases").unsigned64("a count");
+    if (status == "not_applicable") return;
+    if (status != "held" && status != "broken" && status != "not_run") {
+      one.need("status").expected("held, broken, not_run or not_applicable");
+    }
+    ++subjects;
+    if (status == "broken") finding.verdict = Verdict::fails;
+    if (status == "not_run" && finding.verdict == Verdict::holds) {
+      finding.verdict = Verdict::undecided;
+    }
+    finding.words += (finding.words.empty() ? "" : "; ") + subject + ": " +
+                     (status == "not_run" ? "not run" : status) + " in " + std::to_string(cases) +
+                     " cases";
+  };
   const auto read = for_each_line(path, "kvcheck check --json", [&](const JsonAt& line) {
     const std::string subject = line.need("subject").text("a name");
     const JsonAt laws = line.need("laws");
     const std::size_t count = laws.size("a list of laws");
     for (std::size_t i = 0; i < count; ++i) {
-      if (laws[i].need("law").text("an id") != law) continue;
-      const std::string status = laws[i].need("status").text("a status");
-      if (status == "not_applicable") continue;
-      const auto cases = laws[i].need("cases").unsigned64("a count");
-      ++subjects;
-      finding.holds = finding.holds && status == "held";
-      finding.decided = finding.decided && status != "not_run";
-      finding.words += (finding.words.empty() ? "" : "; ") + subject + ": " +
-                       (status == "not_run" ? "not run" : status) + " in " + std::to_string(cases) +
-                       " cases";
+      if (laws[i].need("law").text("an id") == law) read_law(subject, laws[i]);
     }
   });
   if (!read) return read.error();
@@ -73,17 +80,19 @@ Result<JsonFinding> law_finding(const std::string& path, const std::string& law)
 
 Result<JsonFinding> uniformity_finding(const std::string& path, const std::string& subject) {
   JsonFinding finding;
+  std::size_t found = 0;
   const auto read = for_each_line(path, "kvcheck uniformity --json", [&](const JsonAt& line) {
     const bool right = is_of(subject, line.need("spec").text("a spec"));
     const bool uniform = line.need("uniform").boolean("true or false");
     const std::string sentence = line.need("sentence").text("a sentence");
-    if (right && !finding.decided) {
-      finding = {.decided = true, .holds = uniform, .words = sentence};
-    }
+    if (!right) return;
+    ++found;
+    finding = {.verdict = uniform ? Verdict::holds : Verdict::fails, .words = sentence};
   });
   if (!read) return read.error();
-  if (finding.decided) return finding;
-  return usage_error("'" + path + "' has no line of '" + subject + "'");
+  if (found == 1) return finding;
+  return usage_error("'" + path + "' has " + (found == 0 ? "no line" : "several lines") + " of '" +
+                     subject + "'; expected one");
 }
 
 }  // namespace kv::reports

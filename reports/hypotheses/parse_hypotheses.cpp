@@ -94,6 +94,25 @@ void read_finding(const JsonAt& at, Condition& condition) {
   at.only_ever({"about", "results", name});
 }
 
+// Fields that would have no effect, or none that a reader expects.
+void check_fields(const JsonAt& at, const Condition& condition) {
+  const auto known = std::ranges::find(measures(), condition.measure, &Measure::name);
+  const MeasuredIn in = known == measures().end() ? MeasuredIn::evaluations : known->in;
+  if (condition.spread && condition.quantity == Quantity::growth) {
+    at.need("spread").complain("a growth has no spread over seeds");
+  } else if (condition.spread && condition.measure == perplexity) {
+    at.need("spread").complain("perplexity has no spread here; expected the measure loss");
+  } else if (condition.spread && in == MeasuredIn::timings) {
+    at.need("spread").complain("timings have one seed; expected another measure");
+  }
+  if (condition.window && in != MeasuredIn::evaluations) {
+    at.need("window").complain("only evaluations have windows");
+  }
+  if (condition.length && in != MeasuredIn::timings) {
+    at.need("length").complain("only timings have a length");
+  }
+}
+
 void read_numbers(const JsonAt& at, Condition& condition) {
   const std::string_view name = name_of(condition.quantity);
   const bool two =
@@ -105,6 +124,7 @@ void read_numbers(const JsonAt& at, Condition& condition) {
   if (const auto spread = at.find("spread")) condition.spread = spread->boolean("true or false");
   condition.window = tokens_at(at, "window");
   condition.length = tokens_at(at, "length");
+  check_fields(at, condition);
   // The last name stands for no field of a mean.
   at.only_ever({"about", "results", "measure", "of", "spread", "window", "length", name,
                 two ? std::string_view("against") : name});
