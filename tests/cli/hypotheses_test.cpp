@@ -169,6 +169,54 @@ TEST_F(HypothesesCommand, LawsAndSamplesAreThoseOfTheirFiles) {
   EXPECT_THAT(other.err, HasSubstr("kvcheck check --json"));
 }
 
+// One text that two models read is not two texts.
+TEST_F(HypothesesCommand, ResultsOfSeveralSettingsAreNotCounted) {
+  auto writer = reports::ResultsWriter::begin(folder_ / "e.db", "kvcheck eval");
+  ASSERT_TRUE(writer);
+  ClosedLoopResult result = testing::fake_evaluation(512, true);
+  const std::string spec = result.cells.front().cell.spec.canonical();
+  ASSERT_TRUE(writer->add(result));
+  result.storage = "f16 of another";
+  ASSERT_TRUE(writer->add(result));
+  ASSERT_TRUE(writer->finish());
+  const Ran ran =
+      decide(R"({"results": "IN/e.db", "measure": "loss", "mean": {"above": 0}, "of": ")" + spec +
+             R"("})");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("f16 of another"), HasSubstr("not different texts")));
+}
+
+TEST_F(HypothesesCommand, FindingsAreFinalAndOfOneLine) {
+  const std::string held = R"({"subject":"a","laws":[{"law":"x","status":"held","cases":9}]})";
+  const auto law = [&](const std::string& status) {
+    EXPECT_TRUE(write_file(folder_ / "l.jsonl",
+                           held + "\n" + R"({"subject":"b","laws":[{"law":"x","status":")" +
+                               status +
+                               R"(","cases":3},{"law":"x","status":"not_run","cases":0}]})"));
+    return decide(R"({"results": "IN/l.jsonl", "law": "x"})", {"--strict"});
+  };
+  EXPECT_EQ(law("broken").status, 1);
+  EXPECT_EQ(law("held").status, 3);
+  const Ran unknown = law("banana");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("held, broken, not_run or not_applicable"));
+  const std::string line =
+      R"({"spec":"reservoir:sinks=1,recent=2,budget=8","uniform":true,"sentence":"even"})";
+  EXPECT_TRUE(write_file(folder_ / "u.jsonl", line + "\n" + line));
+  const Ran twice = decide(R"({"results": "IN/u.jsonl", "uniform": "reservoir"})");
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.err, HasSubstr("several lines"));
+}
+
+TEST_F(HypothesesCommand, OutputsDoNotReplaceResults) {
+  replay(6, "a");
+  const std::string before = test::read_text(folder_ / "a.db");
+  const Ran ran = decide(of_mass + R"("of": "h2o:budget=16", "mean": {"above": 0}})",
+                         {"--json", folder_ / "a.db"});
+  EXPECT_EQ(ran.status, 2) << ran.out;
+  EXPECT_TRUE(test::read_text(folder_ / "a.db") == before);
+}
+
 TEST_F(HypothesesCommand, WrongConditionsAreAnsweredInOneSentence) {
   replay(6, "a");
   const auto error_of = [&](const std::string& condition) {

@@ -70,6 +70,17 @@ TEST(Hypotheses, WrongFilesAreAnsweredWithTheField) {
   EXPECT_THAT(error_of(one(R"({"results": "a.jsonl", "law": "x", "measure": "loss"})")),
               HasSubstr("'measure'"));
   EXPECT_THAT(error_of(one(start + R"("growth": {"above": 1}})")), HasSubstr("measure of timings"));
+  EXPECT_THAT(error_of(one(start + R"("length": 9, "mean": {"above": 1}})")),
+              HasSubstr("only timings"));
+  EXPECT_THAT(error_of(one(R"({"results": "r", "measure": "retained_mass", "of": "h2o", "window": 9,
+                               "mean": {"above": 1}})")),
+              HasSubstr("only evaluations"));
+  EXPECT_THAT(error_of(one(R"({"results": "r", "measure": "perplexity", "of": "h2o",
+                               "spread": true, "mean": {"above": 1}})")),
+              HasSubstr("no spread"));
+  EXPECT_THAT(error_of(one(R"({"results": "r", "measure": "token_s", "of": "h2o",
+                               "spread": true, "growth": {"above": 1}})")),
+              HasSubstr("no spread"));
   EXPECT_THAT(error_of(one(start + R"("window": -1, "mean": {"above": 1}})")), HasSubstr("window"));
 }
 
