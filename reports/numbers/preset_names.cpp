@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/sim/spec/presets.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -14,10 +15,22 @@ namespace {
 bool is_sized(const Spec& spec, const Spec& preset) {
   const auto kinds = [](const Spec& of) {
     return std::tuple(of.policy, of.timing, of.visibility, of.positions, of.unit, of.vectors,
+                      of.phases.compress, of.phases.then,
                       of.budgets.text().substr(0, of.budgets.text().find(':')));
   };
   const auto plain = parse_spec(spec.policy->name);
   return kinds(spec) == kinds(preset) && plain && kinds(spec) != kinds(*plain);
+}
+
+// What gives a preset the spec's budget, or its share of a prompt.
+std::string size_of(const Spec& spec) {
+  if (spec.phases.ratio > 0) return ":ratio=" + shortest(spec.phases.ratio / 1000.0);
+  return spec.bounded() ? ":budget=" + std::to_string(spec.budget) : "";
+}
+
+bool is_at_its_size(const Spec& spec, const std::string& preset) {
+  const auto same = parse_spec(preset + size_of(spec));
+  return same && *same == spec;
 }
 
 }  // namespace
@@ -26,12 +39,9 @@ std::string preset_or_label(const Spec& spec, const std::string& label) {
   if (spec.label() == spec.policy->name) return label;
   std::vector<std::string> sized;
   for (const Preset& preset : presets()) {
-    std::string words = "@" + std::string(preset.name);
-    if (const auto own = parse_spec(words); own && is_sized(spec, *own)) sized.push_back(words);
-    std::string name = words;
-    if (spec.bounded()) words += ":budget=" + std::to_string(spec.budget);
-    const auto same = parse_spec(words);
-    if (same && *same == spec) return name;
+    const std::string name = "@" + std::string(preset.name);
+    if (is_at_its_size(spec, name)) return name;
+    if (const auto own = parse_spec(name); own && is_sized(spec, *own)) sized.push_back(name);
   }
   return sized.size() == 1 ? sized.front() : label;
 }
@@ -45,7 +55,10 @@ std::vector<std::string> names_of(std::span<const Spec> specs) {
   std::vector<std::string> apart = names;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     for (std::size_t k = 0; k < specs.size(); ++k) {
-      if (names[i] == names[k] && labels[i] != labels[k]) apart[i] = labels[i];
+      if (names[i] != names[k] || labels[i] == labels[k]) continue;
+      // A preset as published keeps its name beside one of other sizes.
+      const bool first = is_at_its_size(specs[i], names[i]) && !is_at_its_size(specs[k], names[k]);
+      if (!first) apart[i] = labels[i];
     }
   }
   return apart;

@@ -16,7 +16,8 @@ namespace kv::reports {
 std::string preset_or_label(const Spec& spec, const std::string& label);
 
 // One name per spec: preset_or_label() of its label among all (labels_of), or this label where
-// specs with different labels would have the same name.
+// specs with different labels would have the same name, of which the one with the preset's own
+// sizes keeps it.
 std::vector<std::string> names_of(std::span<const Spec> specs);
 
 }  // namespace kv::reports
