@@ -1,7 +1,9 @@
 // Cosines and sines of the positions that a bounded cache uses, however long the stream is.
 //
 // Position p is kept in row p mod rows until another position needs that row, so neighbouring
-// positions never displace each other, and memory does not grow with the stream.
+// positions never displace each other. Where positions displace each other all the same, as those
+// of scattered residents do, the rows double, up to a limit. Memory therefore does not grow with
+// the stream.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +29,21 @@ class RopeCache {
   // Positions that there is room for.
   [[nodiscard]] std::size_t rows() const { return held_.size(); }
 
+  // What rows grow to by themselves at most; reserve() has no limit.
+  static constexpr std::size_t most_bytes = std::size_t{4} << 20U;
+
  private:
+  // Doubles the rows if positions have displaced each other often.
+  void make_room();
+
   Rope rope_;
   std::vector<double> frequencies_;  // [pairs]
   std::vector<std::uint64_t> held_;  // [rows]: the row's position + 1; 0: none
   std::vector<float> cosines_;       // [rows, pairs]
   std::vector<float> sines_;         // [rows, pairs]
+  // Since it was last decided whether rows should double:
+  std::size_t lookups_ = 0;
+  std::size_t displaced_ = 0;  // lookups that took the row of another position
 };
 
 }  // namespace kv::model
