@@ -1,6 +1,7 @@
 """Replays of recorded attention through policies."""
 
 import json
+import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy
@@ -8,8 +9,8 @@ import numpy
 from . import _kvcheck
 from .errors import Error
 from .policies import spec_of
-from .tables import frame, structured, table
-from .traces import Trace, generate, open_trace
+from .tables import frame, joined, structured, table
+from .traces import Trace, trace_of
 
 __all__ = ["Replay", "Residency", "oracle", "replay"]
 
@@ -99,14 +100,46 @@ class Replay:
         return [words[position] for position in numpy.flatnonzero(self.kept(cell))]
 
     def to_pandas(self, what: str = "cells"):
-        """A data frame of "cells", "heads" or "dense". Needs pandas."""
-        if what not in ("cells", "heads", "dense"):
-            raise Error("there is no table %r; expected 'cells', 'heads' or 'dense'" % (what,))
-        return frame(getattr(self, what))
+        """A data frame. Needs pandas.
+
+        what: "cells", "heads" or "dense"; "series", whose rows are those of series() for each cell; or
+        "residency", with a row for each token of each recorded unit: position, and evicted_at as in
+        Residency. The last two begin with cell, label, budget and seed.
+        """
+        if what in ("cells", "heads", "dense"):
+            return frame(getattr(self, what))
+        if what not in ("series", "residency"):
+            raise Error("there is no table %r; expected 'cells', 'heads', 'dense', 'series' or "
+                        "'residency'" % (what,))
+        parts = [part for cell in range(len(self))
+                 for part in (self._series_of(cell) if what == "series" else self._residency_of(cell))]
+        return joined(parts)
+
+    def _named(self, cell: int, rows: numpy.ndarray) -> numpy.ndarray:
+        about = {"cell": cell, "label": self.labels[cell], "budget": self.cells["budget"][cell],
+                 "seed": self.cells["seed"][cell]}
+        columns = [numpy.full(len(rows), value, object if name == "label" else None)
+                   for name, value in about.items()]
+        return structured([*about, *rows.dtype.names],
+                          [*columns, *(rows[name] for name in rows.dtype.names)], len(rows))
+
+    def _series_of(self, cell: int) -> List[numpy.ndarray]:
+        return [self._named(cell, self.series(cell))]
+
+    def _residency_of(self, cell: int) -> List[numpy.ndarray]:
+        parts = []
+        for layer, head, evicted_at in self.residency(cell):
+            count = len(evicted_at)
+            parts.append(self._named(cell, structured(
+                ["layer", "head", "position", "evicted_at"],
+                [numpy.full(count, layer), numpy.full(count, head), numpy.arange(count), evicted_at],
+                count)))
+        return parts
 
 
 def _whole(name: str, given, least: int, end: int = 2**32) -> List[int]:
-    numbers = [given] if isinstance(given, (int, numpy.integer)) else list(given)
+    single = isinstance(given, str) or not numpy.iterable(given)
+    numbers = [given] if single else list(given)
     for number in numbers:
         if not isinstance(number, (int, numpy.integer)) or isinstance(number, bool) or \
                 not least <= number < end:
@@ -115,23 +148,22 @@ def _whole(name: str, given, least: int, end: int = 2**32) -> List[int]:
     return [int(number) for number in numbers]
 
 
-def replay(trace: Union[Trace, str], policies: Sequence, budgets: Union[int, Sequence[int]] = (), *,
+def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequence,
+           budgets: Union[int, Sequence[int]] = (), *,
            seeds: Union[int, Sequence[int]] = 1, chunk: Optional[int] = None, oracle: bool = False,
            top_k: int = 16, threads: Optional[int] = None) -> Replay:
     """Replays a trace through policies, as `kvcheck replay` does, with the same numbers.
 
-    trace: a Trace, the path of one, or "synthetic:SPEC". policies: specs such as "h2o:sinks=4", "all",
-    and subclasses of Policy. budgets: each policy runs at each of them [those of the specs]. seeds: so
+    trace: a Trace, the path of one, "synthetic:SPEC", or an array of attention rows, which becomes
+    attention(rows); qkv makes a Trace of queries, keys and values. policies: specs such as
+    "h2o:sinks=4", "all", and subclasses of Policy. budgets: each policy runs at each of them [those of the specs]. seeds: so
     many seeds from 1 on, or their list; policies without random draws run once. chunk: tokens that are
     fed together. oracle: also compute what an optimal cache would have retained. threads: [all
     cores]; one if a policy is Python's.
 
     Python's lock is free meanwhile, but for calls of Python policies. Ctrl-C raises KeyboardInterrupt.
     """
-    if isinstance(trace, str) and trace.startswith("synthetic:"):
-        trace = generate(trace[len("synthetic:"):])
-    elif not isinstance(trace, Trace):
-        trace = open_trace(trace)
+    trace = trace_of(trace)
     if isinstance(policies, str) or not hasattr(policies, "__iter__"):
         policies = [policies]
     request = _kvcheck.ReplayRequest()
@@ -139,8 +171,10 @@ def replay(trace: Union[Trace, str], policies: Sequence, budgets: Union[int, Seq
     if not request.policies:
         raise Error("policies is empty; expected at least one")
     request.budgets = _whole("budgets", budgets, 1)
-    if isinstance(seeds, int):
-        seeds = range(1, seeds + 1)
+    if isinstance(seeds, (int, numpy.integer)) and not isinstance(seeds, bool):
+        if seeds < 1:
+            raise Error("seeds is %d; expected how many, from 1 on, or a list of seeds" % seeds)
+        seeds = range(1, int(seeds) + 1)
     request.seeds = _whole("seeds", seeds, 0, 2**64)
     if not request.seeds:
         raise Error("seeds is empty; expected at least one")
@@ -155,11 +189,12 @@ def replay(trace: Union[Trace, str], policies: Sequence, budgets: Union[int, Seq
 _BOUNDS = ("optimum", "per_step_bound", "greedy_oracle")
 
 
-def oracle(trace: Union[Trace, str], budgets: Union[int, Sequence[int]], *, fields: str = "",
+def oracle(trace: "Trace | str | os.PathLike | numpy.ndarray",
+           budgets: Union[int, Sequence[int]], *, fields: str = "",
            threads: Optional[int] = None) -> numpy.ndarray:
     """What any cache could retain of a trace, as `kvcheck replay --oracle` says (docs/oracle.md).
 
-    Returns a structured array with an entry for each budget: budget; optimum, the retained mass of the
+    trace: as in replay. Returns a structured array with an entry for each budget: budget; optimum, the retained mass of the
     best cache that never takes back what it evicted; per_step_bound, that of a cache that could;
     greedy_oracle, that of a cache that knows the future and evicts what will receive the least; and the
     same three after the first eviction, named ..._after.

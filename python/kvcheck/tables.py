@@ -6,7 +6,7 @@ import numpy
 
 from .errors import Error
 
-__all__ = ["Records", "frame", "structured", "table"]
+__all__ = ["Records", "frame", "joined", "structured", "table"]
 
 
 def _column(name: str, values: List[Any]) -> numpy.ndarray:
@@ -41,14 +41,26 @@ def table(rows: List[Dict[str, Any]], without: Sequence[str] = ()) -> numpy.ndar
     return structured(names, columns, len(rows))
 
 
-def frame(entries: numpy.ndarray):
-    """The same as a data frame. Needs pandas."""
+def _pandas():
     try:
         import pandas
     except ImportError:
         raise Error("pandas is not installed; use the NumPy arrays, or install python3-pandas"
                     ) from None
-    return pandas.DataFrame({name: entries[name] for name in entries.dtype.names})
+    return pandas
+
+
+def frame(entries: numpy.ndarray):
+    """The same as a data frame. Needs pandas."""
+    # An empty structured array may have no names at all.
+    return _pandas().DataFrame({name: entries[name] for name in entries.dtype.names or ()})
+
+
+def joined(parts: Sequence[numpy.ndarray]):
+    """A data frame of the entries of all parts, one after another. Needs pandas."""
+    frames = [frame(part) for part in parts]
+    pandas = _pandas()
+    return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
 
 
 class Records(list):

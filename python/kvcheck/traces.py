@@ -12,6 +12,7 @@ from typing import List, Optional, Sequence
 import numpy
 
 from . import _kvcheck
+from .arrays import array_of
 from .errors import Error
 
 __all__ = ["Trace", "attention", "generate", "open_trace", "qkv"]
@@ -33,8 +34,12 @@ class Trace:
         self.__dict__.update(handle.facts())
 
     def __repr__(self):
-        return "<kvcheck.Trace %r: %s, %d tokens, %d layers of %d heads>" % (
-            self.name, self.kind, self.tokens, len(self.layers), self.query_heads)
+        def counted(number, noun):
+            return "%d %s%s" % (number, noun, "" if number == 1 else "s")
+
+        return "<kvcheck.Trace %r: %s, %s, %s of %s>" % (
+            self.name, self.kind, counted(self.tokens, "token"), counted(len(self.layers), "layer"),
+            counted(self.query_heads, "head"))
 
     def attention(self, layer: int = 0) -> numpy.ndarray:
         """The rows of the layer with this index into `layers`: [heads, m, n] for m recorded queries,
@@ -83,15 +88,41 @@ def open_trace(path: "str | os.PathLike", kv_heads: int = 0, learned_sinks: bool
     return Trace(_kvcheck.open_trace(word, kv_heads, learned_sinks))
 
 
-def generate(spec: str) -> Trace:
-    """A synthetic stream, such as generate("zipf:tokens=512,heads=4,seed=2"). See
-    `python3 -m kvcheck trace generate --help`."""
+def generate(spec: str, **fields) -> Trace:
+    """A synthetic stream, such as generate("zipf:tokens=512,heads=4,seed=2"), which is also
+    generate("zipf", tokens=512, heads=4, seed=2). See `python3 -m kvcheck trace generate --help`."""
+    if fields:
+        spec += "," if ":" in spec else ":"
+        spec += ",".join("%s=%s" % field for field in fields.items())
     return Trace(_kvcheck.open_trace("synthetic:" + spec, 0))
+
+
+def trace_of(given) -> Trace:
+    """The trace that a caller names: a Trace, a path, "synthetic:SPEC", or rows of attention."""
+    if isinstance(given, Trace):
+        return given
+    if isinstance(given, str) and given.startswith("synthetic:"):
+        return generate(given[len("synthetic:"):])
+    if isinstance(given, (str, bytes, os.PathLike)):
+        return open_trace(given)
+    if hasattr(given, "__array__"):
+        return attention(given)
+    raise Error("trace is a %s; expected a Trace, a path, 'synthetic:SPEC', or an array of attention "
+                "rows; qkv(queries, keys, values) makes a Trace of vectors" % type(given).__name__)
 
 
 def _numbers(name: str, given) -> numpy.ndarray:
     """A contiguous float32 or float16 array; float64 is rounded to float32."""
-    array = numpy.asarray(given)
+    if numpy.ma.isMaskedArray(given):
+        raise Error("%s is a masked array; expected numbers, as %s.filled(0) gives them" % (name, name))
+    if "bfloat16" in str(getattr(given, "dtype", "")):
+        given = array_of(given)
+    elif hasattr(given, "detach"):  # torch's tensors, which may have a gradient or be on a device
+        given = given.detach().cpu()
+    try:
+        array = numpy.asarray(given)
+    except (TypeError, ValueError) as wrong:  # lists of unequal lengths
+        raise Error("%s is no array: %s" % (name, wrong)) from None
     if array.dtype.kind != "f" or array.dtype.itemsize not in (2, 4, 8):
         raise Error("%s has the dtype %s; expected float32, float16 or float64" % (name, array.dtype))
     if array.size == 0:

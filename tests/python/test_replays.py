@@ -105,14 +105,54 @@ class Replays(unittest.TestCase):
                  for threads in (1, 2, 5)}
         self.assertEqual(len(lines), 1)
 
+    def test_arrays_are_traces(self):
+        trace = kvcheck.generate("zipf", tokens=60, heads=2)
+        rows = trace.attention()
+        expected = kvcheck.replay(kvcheck.attention(rows), "h2o", 16).lines
+        self.assertEqual(kvcheck.replay(rows, "h2o", 16).lines, expected)
+        self.assertEqual(kvcheck.oracle(rows, 16).tolist(), kvcheck.oracle(trace, 16).tolist())
+        for given in (None, (rows, rows, rows), 3):
+            with self.assertRaisesRegex(kvcheck.Error, "^trace is a .*expected a Trace, a path"):
+                kvcheck.replay(given, "h2o", 16)
+
+    def test_wrong_numbers_are_named(self):
+        for budgets, seeds, sentence in (
+                ("32", 1, "^budgets has '32'; expected whole numbers from 1"),
+                (None, 1, "^budgets has None"),
+                (16.5, 1, "^budgets has 16.5"),
+                (16, -1, "^seeds is -1; expected how many"),
+                (16, 0, "^seeds is 0; expected how many"),
+                (16, True, "^seeds has True"),
+                (16, [], "^seeds is empty")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                kvcheck.replay(SYNTHETIC[0], "random", budgets, seeds=seeds)
+        self.assertEqual(len(kvcheck.replay(SYNTHETIC[0], "random", 16, seeds=numpy.int64(2))), 2)
+
     def test_data_frames(self):
-        result = kvcheck.replay(SYNTHETIC[0], "h2o", 16)
+        result = kvcheck.replay(SYNTHETIC[0], ["h2o", "fifo"], [16, 40])
+        with self.assertRaisesRegex(kvcheck.Error, "there is no table 'rows'"):
+            result.to_pandas("rows")
         if importlib.util.find_spec("pandas") is None:
             with self.assertRaisesRegex(kvcheck.Error, "pandas is not installed"):
                 result.to_pandas()
             return
         frame = result.to_pandas()
         self.assertEqual(frame["retained_mass"][0], result.cells["retained_mass"][0])
+        series = result.to_pandas("series")
+        last = series[(series["label"] == "fifo") & (series["budget"] == 40)]
+        self.assertEqual(last["stored"].tolist(), result.series(3)["stored"].tolist())
+        residency = result.to_pandas("residency")
+        self.assertEqual(len(residency), sum(len(unit.evicted_at) for cell in range(4)
+                                             for unit in result.residency(cell)))
+        self.assertEqual(residency["evicted_at"].tolist()[:300],
+                         result.residency(0)[0].evicted_at.tolist())
+
+    def test_tables_are_joined_for_data_frames(self):
+        # What to_pandas joins, where pandas is not there to do it.
+        result = kvcheck.replay(SYNTHETIC[0], "h2o", 16)
+        for parts in (result._series_of(0), result._residency_of(0)):
+            self.assertEqual(parts[0].dtype.names[:4], ("cell", "label", "budget", "seed"))
+            self.assertEqual((parts[0]["label"][0], parts[0]["budget"][0]), ("h2o", 16))
 
 
 def seed_of(name, seed):

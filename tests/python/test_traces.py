@@ -1,5 +1,6 @@
 """Traces of arrays, and the sentences that refuse what is no trace."""
 
+import importlib.util
 import os
 import tempfile
 import unittest
@@ -65,6 +66,31 @@ class Attention(unittest.TestCase):
             trace = kvcheck.open_trace(folder + "/t.safetensors")
             numpy.testing.assert_array_equal(trace.attention(), given[0])
             self.assertEqual(trace.words, ["a"] * 40)
+
+    def test_masked_and_uneven_arrays_are_refused(self):
+        with self.assertRaisesRegex(kvcheck.Error, "^rows is a masked array"):
+            kvcheck.attention(numpy.ma.array(rows()))
+        with self.assertRaisesRegex(kvcheck.Error, "^rows is no array: "):
+            kvcheck.attention([[[1.0], [0.5, 0.5]]])
+
+    @unittest.skipIf(importlib.util.find_spec("torch") is None, "torch is not installed")
+    def test_tensors_with_a_gradient_are_arrays(self):
+        import torch
+        given = rows()[0]
+        trace = kvcheck.attention(torch.from_numpy(given.copy()).requires_grad_())
+        numpy.testing.assert_array_equal(trace.attention(), given)
+        halves = torch.eye(8).bfloat16()[None]  # NumPy has no such numbers
+        numpy.testing.assert_array_equal(kvcheck.attention(halves).attention()[0], numpy.eye(8))
+
+    def test_one_of_each_is_no_plural(self):
+        self.assertIn("40 tokens, 1 layer of 2 heads>", repr(kvcheck.attention(rows())))
+
+    def test_fields_of_a_generator_are_keywords_too(self):
+        for spec, fields in (("zipf", {"tokens": 64, "heads": 1}), ("zipf:heads=1", {"tokens": 64})):
+            trace = kvcheck.generate(spec, **fields)
+            self.assertEqual((trace.tokens, trace.query_heads), (64, 1))
+        with self.assertRaisesRegex(kvcheck.Error, "did you mean 'tokens'"):
+            kvcheck.generate("zipf", token=64)
 
     def test_wrong_arrays_are_refused(self):
         good = rows()[0]
