@@ -11,7 +11,7 @@ Traces:    open_trace, attention, qkv, generate          class Trace
 Replays:   replay, oracle                                class Replay
 Policies:  Policy, Parameter, register                   decisions made in Python
 Models:    record                                        traces of models that run in Python
-Programs:  check, uniformity, eval, run                  the program's other commands
+Programs:  check, judge, uniformity, eval, run           the program's other commands
 Caches:    serve, serve_model                            a Python cache as a subject of `kvcheck check`
 
 Whatever is wrong with an argument or a file raises kvcheck.Error with the program's sentence.
@@ -29,8 +29,8 @@ _HOMES = {
     "generate": "traces",
     "Replay": "replays", "replay": "replays", "oracle": "replays", "Residency": "replays",
     "Policy": "policies", "Parameter": "policies", "register": "policies",
-    "run": "programs", "check": "programs", "uniformity": "programs", "eval": "programs",
-    "Printed": "programs", "Records": "tables",
+    "run": "programs", "check": "programs", "judge": "programs", "uniformity": "programs",
+    "eval": "programs", "Laws": "programs", "Printed": "programs", "Records": "tables",
 }
 
 # A star import leaves Python's own eval alone.

@@ -1,15 +1,19 @@
 """The program's other commands, run inside this process."""
 
 import json
+import numbers
 import os
-from typing import Any, Dict, List, NamedTuple, Sequence
+import tempfile
+from typing import Any, Dict, Iterable, List, NamedTuple, Sequence
+
+import numpy
 
 from . import _kvcheck
 from .errors import Error
 from .policies import spec_of
-from .tables import Records
+from .tables import Records, frame, table
 
-__all__ = ["Printed", "check", "eval", "run", "uniformity"]
+__all__ = ["Laws", "Printed", "check", "eval", "judge", "run", "uniformity"]
 
 
 class Printed(NamedTuple):
@@ -31,7 +35,8 @@ def run(*arguments) -> Printed:
 
 
 def _options(options: Dict[str, Any]) -> List[str]:
-    """Options by name: full=True, filter=["size.*"], budget=64."""
+    """Options by name: full=True, filter=["size.*"], budget=[64, 128]. The program takes numbers as one
+    word, and repeats an option for other words."""
     words: List[str] = []
     for name, given in options.items():
         option = "--" + name.rstrip("_").replace("_", "-")
@@ -40,13 +45,21 @@ def _options(options: Dict[str, Any]) -> List[str]:
         if given is True:
             words.append(option)
             continue
-        for value in given if isinstance(given, (list, tuple)) else [given]:
+        values = [given]
+        if isinstance(given, (list, tuple, range, numpy.ndarray)):
+            values = list(given)
+            if not values:
+                raise Error("%s is empty; expected at least one" % name)
+            if all(isinstance(value, numbers.Number) for value in values):
+                values = [",".join(str(value) for value in values)]
+        for value in values:
             words += [option, os.fspath(value) if hasattr(value, "__fspath__") else str(value)]
     return words
 
 
-def _lines(command: str, words: Sequence[str], options: Dict[str, Any]) -> Records:
-    printed = run(command, *words, *_options(options), "--quiet", "--json", "-")
+def _lines(command: str, words: Sequence[str], options: Dict[str, Any], quiet=True) -> Records:
+    silence = ["--quiet"] if quiet else []
+    printed = run(command, *words, *_options(options), *silence, "--json", "-")
     if not printed.out:
         sentence = printed.err.strip()
         before = "kvcheck %s: " % command
@@ -54,14 +67,70 @@ def _lines(command: str, words: Sequence[str], options: Dict[str, Any]) -> Recor
     return Records(json.loads(line) for line in printed.out.splitlines())
 
 
-def check(subject, **options) -> Dict[str, Any]:
-    """Tries every law on a policy: `kvcheck check SUBJECT`. Returns what --json writes: "holds",
-    "complete", and in "laws" the verdict and the smallest case of each.
+class Laws(dict):
+    """What a command that tries laws writes with --json: a dictionary with "holds", "complete", and in
+    "laws" a dictionary for each law with its verdict and smallest case; the laws also as a table:
+
+        laws["holds"]
+        laws.table()["status"]            # NumPy, one entry a law
+        laws.to_pandas()
+        laws.broken                       # those of "laws" that are broken
+    """
+
+    def __repr__(self):
+        return "<kvcheck.Laws of %s: %s>" % (self["subject"], "no law is broken" if not self.broken else
+                                             "broken: " + ", ".join(law["law"] for law in self.broken))
+
+    @property
+    def broken(self) -> List[Dict[str, Any]]:
+        """The laws that are broken."""
+        return [law for law in self["laws"] if law["status"] == "broken"]
+
+    def table(self) -> numpy.ndarray:
+        """A structured array with an entry for each law."""
+        return table(self["laws"])
+
+    def to_pandas(self):
+        """The same as a data frame. Needs pandas."""
+        return frame(self.table())
+
+
+def check(subject, **options) -> Laws:
+    """Tries every law on a policy: `kvcheck check SUBJECT`. Returns what --json writes.
 
     subject: a spec, or a subclass of Policy. options: those of the command by their names, as in
     check("h2o", full=True, seed=3, filter=["size.*"]).
     """
-    return _lines("check", [spec_of(subject)], options)[0]
+    return Laws(_lines("check", [spec_of(subject)], options)[0])
+
+
+def judge(history: "str | os.PathLike | Iterable[Dict[str, Any]]", **options) -> Laws:
+    """Tries every law that needs no further calls on what a cache did in a recorded run: `kvcheck judge
+    FILE`.
+
+    history: the path of a file, or its lines as dictionaries (properties/HISTORY.md). options: those of
+    the command by their names, as in judge("run.jsonl", declare=["visibility=causal"]).
+    """
+    if isinstance(history, (str, os.PathLike)):
+        return Laws(_lines("judge", [os.fspath(history)], options, quiet=False)[0])
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        for number, line in enumerate(history, 1):
+            try:
+                file.write(json.dumps(line, default=_plain) + "\n")
+            except (TypeError, ValueError) as wrong:
+                raise Error("history, line %d: %s" % (number, wrong)) from None
+        file.flush()
+        try:
+            return judge(file.name, **options)
+        except Error as error:
+            raise Error(str(error).replace(file.name, "history")) from None
+
+
+def _plain(number):
+    """A number or an array of NumPy as JSON takes it."""
+    if isinstance(number, (numpy.generic, numpy.ndarray)):
+        return number.tolist()
+    raise TypeError("%r is no text, number, list or dictionary" % (number,))
 
 
 def uniformity(subject, **options) -> Records:
@@ -76,9 +145,16 @@ def eval(policies: Sequence, **options) -> Records:
     writes. The model runs in C++; policies may be Python's.
 
         result = kvcheck.eval(["dense", MyPolicy], model="model/data", text="model/data/held-out.txt",
-                              tokens=512, budget=64)
+                              tokens=512, budgets=[32, 64])
         result.table()["perplexity"]
+
+    policies: specs, and subclasses of Policy. options: those of the command by their names; budgets is
+    --budget, as in replay.
     """
+    if "budgets" in options:
+        if "budget" in options:
+            raise Error("budget and budgets are the same option; expected one of them")
+        options["budget"] = options.pop("budgets")
     if isinstance(policies, str) or not hasattr(policies, "__iter__"):
         policies = [policies]
     specs = [word for policy in policies for word in ("--policy", spec_of(policy))]

@@ -57,7 +57,55 @@ class Programs(unittest.TestCase):
         self.assertIn("eval", dir(kvcheck))
 
 
+class Laws(unittest.TestCase):
+    def test_the_laws_are_a_table(self):
+        laws = kvcheck.check("reservoir-as-printed", filter=["size.*", "chance.exact"])
+        self.assertFalse(laws["holds"])
+        self.assertEqual([law["law"] for law in laws.broken], ["chance.exact"])
+        table = laws.table()
+        self.assertEqual(table["law"].tolist(), [law["law"] for law in laws["laws"]])
+        self.assertIn("broken", table["status"])
+        self.assertEqual(repr(laws), "<kvcheck.Laws of reservoir-as-printed: broken: chance.exact>")
+
+    @staticmethod
+    def run_of(budget):
+        """A window of 2 over 4 tokens, of which one is left at most if it is what is declared."""
+        lines = [{"kvcheck_history": 1, "name": "mine", "setup": {},
+                  "contract": {"sinks": 0, "recent": budget, "budget": budget}}]
+        for token in range(4):
+            lines.append({"do": "feed", "tokens": 1, "units": [
+                {"evicted": [numpy.int64(token - 2)] if token >= 2 else []}]})
+        return lines
+
+    def test_a_recorded_run_is_judged(self):
+        self.assertNotIn("size.stored", [law["law"] for law in kvcheck.judge(self.run_of(2)).broken])
+        self.assertIn("size.stored", [law["law"] for law in kvcheck.judge(self.run_of(1)).broken])
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.writelines(json.dumps(line, default=int) + "\n" for line in self.run_of(1))
+            file.flush()
+            self.assertEqual(kvcheck.judge(file.name).table()["status"].tolist(),
+                             kvcheck.judge(self.run_of(1)).table()["status"].tolist())
+
+    def test_wrong_lines_of_a_run_are_named(self):
+        for lines, sentence in (
+                ([{"do": "feed"}], "^history, line 1: expected the head of a run"),
+                ([*self.run_of(2), {"do": object()}], "^history, line 6: <object .*is no text")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                kvcheck.judge(lines)
+
+
 class Evaluations(unittest.TestCase):
+    def test_lists_of_numbers_are_one_option(self):
+        options = {"model": MODEL, "text": MODEL + "/held-out.txt", "tokens": 64}
+        expected = kvcheck.eval("window", budget="16,32", **options)
+        for budgets in ([16, 32], (16, 32), numpy.array([16, 32]), range(16, 33, 16)):
+            self.assertEqual(kvcheck.eval("window", budget=budgets, **options), expected)
+            self.assertEqual(kvcheck.eval("window", budgets=budgets, **options), expected)
+        for wrong, sentence in (({"budget": []}, "^budget is empty"),
+                                ({"budget": 16, "budgets": 32}, "^budget and budgets are the same")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                kvcheck.eval("window", **wrong, **options)
+
     def test_a_text_is_read_under_each_policy(self):
         text = MODEL + "/held-out.txt"
         result = kvcheck.eval(["dense", twins.Fifo], model=MODEL, text=text, tokens=96, budget=32)
