@@ -121,9 +121,12 @@ def judge(history: "str | os.PathLike | Iterable[Dict[str, Any]]", **options) ->
                 raise Error("history, line %d: %s" % (number, wrong)) from None
         file.flush()
         try:
-            return judge(file.name, **options)
+            laws = judge(file.name, **options)
         except Error as error:
             raise Error(str(error).replace(file.name, "history")) from None
+    for law in laws.broken:
+        law["recorded_at"] = law.get("recorded_at", "").replace(file.name, "history")
+    return laws
 
 
 def _plain(number):

@@ -156,10 +156,10 @@ def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequenc
 
     trace: a Trace, the path of one, "synthetic:SPEC", or an array of attention rows, which becomes
     attention(rows); qkv makes a Trace of queries, keys and values. policies: specs such as
-    "h2o:sinks=4", "all", and subclasses of Policy. budgets: each policy runs at each of them [those of the specs]. seeds: so
-    many seeds from 1 on, or their list; policies without random draws run once. chunk: tokens that are
-    fed together. oracle: also compute what an optimal cache would have retained. threads: [all
-    cores]; one if a policy is Python's.
+    "h2o:sinks=4", "all", and subclasses of Policy. budgets: each policy runs at each of them [those of
+    the specs]. seeds: so many seeds from 1 on, or their list; policies without random draws run once.
+    chunk: tokens that are fed together. oracle: also compute what an optimal cache would have
+    retained. threads: [all cores]; one if a policy is Python's.
 
     Python's lock is free meanwhile, but for calls of Python policies. Ctrl-C raises KeyboardInterrupt.
     """
@@ -194,10 +194,10 @@ def oracle(trace: "Trace | str | os.PathLike | numpy.ndarray",
            threads: Optional[int] = None) -> numpy.ndarray:
     """What any cache could retain of a trace, as `kvcheck replay --oracle` says (docs/oracle.md).
 
-    trace: as in replay. Returns a structured array with an entry for each budget: budget; optimum, the retained mass of the
-    best cache that never takes back what it evicted; per_step_bound, that of a cache that could;
-    greedy_oracle, that of a cache that knows the future and evicts what will receive the least; and the
-    same three after the first eviction, named ..._after.
+    trace: as in replay. Returns a structured array with an entry for each budget: budget; optimum, the
+    retained mass of the best cache that never takes back what it evicted; per_step_bound, that of a
+    cache that could; greedy_oracle, that of a cache that knows the future and evicts what will receive
+    the least; and the same three after the first eviction, named ..._after.
 
     fields: those of a spec that decide how many rows a query sees, such as
     "timing=trim-then-attend;unit=layer;chunk=16" [those of a spec that names none].
