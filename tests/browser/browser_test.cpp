@@ -68,7 +68,16 @@ TEST_P(ExplorerPage, Passes) {
 INSTANTIATE_TEST_SUITE_P(
     Browser,
     ExplorerPage,
-    Values("opening", "steps", "links", "comparison", "walk", "tables", "curve", "looks", "alone"),
+    Values("opening",
+           "steps",
+           "links",
+           "comparison",
+           "walk",
+           "tables",
+           "words",
+           "curve",
+           "looks",
+           "alone"),
     [](const auto& check) { return std::string(check.param); });
 
 class ReportInBrowser : public TestWithParam<const char*> {

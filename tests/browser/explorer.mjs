@@ -209,15 +209,48 @@ async function tables(browser) {
   assert.deepEqual(page.mistakes, []);
 }
 
+// A click on a word goes to the step that evicted it, or at which it came if it never goes.
+async function words(browser) {
+  const page = await explorer(browser, { policy: 'window', seen: 512 });
+  const click = (position) => page.$eval('#text span:nth-child(' + (position + 1) + ')',
+    (word) => word.click());
+  await click(10);
+  assert.equal(await seenIn(page), 75);
+  assert.match(await textOf(page, '#status'), /one token is evicted: .* position 10\.$/);
+  await page.keyboard.press('End');
+  await click(500);
+  assert.equal(await seenIn(page), 501);
+  await page.evaluate(() => window.getSelection().selectAllChildren(document.getElementById('text')));
+  await click(10);
+  assert.equal(await seenIn(page), 501);
+  // The trim is beside the text where there is room, so that a step shows both.
+  for (const [width, beside] of [[1280, true], [768, false]]) {
+    await page.setViewport({ width, height: 900 });
+    const [text, trim] = await page.$$eval('.beside > section', (all) => all.map((one) =>
+      one.getBoundingClientRect().top));
+    assert.equal(text === trim, beside, width + ' px');
+  }
+  assert.deepEqual(page.mistakes, []);
+}
+
 async function curve(browser) {
   const page = await explorer(browser, { policy: 'streaming lazy:32', other: 'h2o', seen: 200 });
   const shownRange = async () => (await textOf(page, '#curve-caption'))
     .match(/Shown from (\d+) to (\d+) tokens/).slice(1).map(Number);
   assert.deepEqual(await shownRange(), [1, 512]);
   assert.equal((await page.$$('#curve path')).length, 2);
+  const ticks = (name) => page.$$eval('#curve-ticks .' + name, (all) => all.map((one) =>
+    Number(one.textContent)));
+  assert.deepEqual(await ticks('across'), [100, 200, 300, 400, 500]);
+  assert.deepEqual(await ticks('up'), [0, 50]);
+  const tall = await page.$$eval('#curve-ticks span', (all) => all.map((one) =>
+    one.getBoundingClientRect().height));
+  assert.ok(Math.max(...tall) < 20, 'a number is broken into lines');
   await page.click('#zoom-in');
   const [from, to] = await shownRange();
   assert.ok(to - from < 260 && from < 200 && to > 200, from + ' ' + to);
+  const inside = await ticks('across');
+  assert.ok(inside.length >= 4 && inside[0] >= from && inside.at(-1) <= to, inside.join(' '));
   await page.keyboard.press('-');
   assert.deepEqual(await shownRange(), [1, 512]);
   await page.keyboard.press('+');
@@ -266,6 +299,7 @@ async function alone(browser) {
   assert.match(await off.$eval('body', (body) => body.innerText),
     /This page needs JavaScript to show its data; please allow it/);
   assert.equal(await off.$eval('#view', (view) => view.checkVisibility()), false);
+  assert.equal(await off.$eval('#loading', (one) => one.checkVisibility()), false);
 
   const expectProblem = async (prepare, sentence) => {
     const broken = await open(browser, withSteps, { prepare });
@@ -300,4 +334,4 @@ async function opens(browser) {
   }
 }
 
-await run({ opening, steps, links, comparison, walk, tables, curve, looks, alone, opens });
+await run({ opening, steps, links, comparison, walk, tables, words, curve, looks, alone, opens });

@@ -40,6 +40,36 @@ function pathOf(counts, most) {
   return path;
 }
 
+// Round numbers from `least` to `most`, at most so many.
+function ticksOf(least, most, count) {
+  const rough = Math.max(1, (most - least) / count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
+  const ticks = [];
+  for (let n = Math.ceil(least / step) * step; n <= most; n += step) ticks.push(n);
+  return ticks;
+}
+
+// Lines of a grid; their numbers are put beside the drawing, which is stretched.
+function drawTicks(most) {
+  const marks = [];
+  const mark = (n, name, place, share) => {
+    const label = element('span', String(n), name);
+    label.style[place] = share.toFixed(2) + '%';
+    marks.push(label);
+  };
+  // Fewer where the numbers would touch.
+  const room = Math.min(8, Math.floor(at('curve').clientWidth / 70));
+  const across = ticksOf(zoom.from, zoom.to, room);
+  const up = ticksOf(0, most, 4);
+  across.forEach((n) => mark(n, 'across', 'left', xOf(n) / 10));
+  up.forEach((n) => mark(n, 'up', 'top', (yOf(n, most) * 100) / height));
+  at('curve-ticks').replaceChildren(...marks);
+  return [...across.map((n) => svg('line', { x1: xOf(n), x2: xOf(n), y1: 0, y2: height,
+    class: 'grid' })), ...up.map((n) => svg('line', { x1: 0, x2: 1000, y1: yOf(n, most),
+    y2: yOf(n, most), class: 'grid' }))];
+}
+
 function readout(shown, n) {
   const counts = (cache) => visibleCounts(cache.unit, cache.evicted)[n];
   const b = shown.b ? ' in A and ' + counts(shown.b) + ' in B' : '';
@@ -52,8 +82,8 @@ function drawCurve(shown, seen) {
   const caches = [shown.a, shown.b].filter(Boolean);
   const counts = caches.map((cache) => visibleCounts(cache.unit, cache.evicted));
   const most = counts.reduce((a, all) => all.reduce((x, y) => Math.max(x, y), a), 1);
-  const drawn = counts.map((all, index) => svg('path', { d: pathOf(all, most),
-    class: index === 0 ? 'a' : 'b' }));
+  const drawn = drawTicks(most).concat(counts.map((all, index) => svg('path', {
+    d: pathOf(all, most), class: index === 0 ? 'a' : 'b' })));
   [[seen, 'present'], [zoom.hover, 'hover']].forEach(([n, name]) => {
     if (n < zoom.from || n > zoom.to) return;
     drawn.push(svg('line', { x1: xOf(n), x2: xOf(n), y1: 0, y2: height, class: name }));

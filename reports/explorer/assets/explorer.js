@@ -191,6 +191,12 @@ function listen() {
   at('curve').addEventListener('pointermove', (event) => hover(tokensUnder(event)));
   at('curve').addEventListener('pointerleave', () => hover(0));
   at('time').addEventListener('input', () => go(Number(at('time').value)));
+  at('text').addEventListener('click', (event) => {
+    const seen = stepOfWord(event, shown.focus.evicted);
+    if (seen > 0) go(seen);
+  });
+  const resized = () => drawCurve(shown, state.seen);
+  window.addEventListener('resize', () => settle('resize', 150, resized));
   at('text').addEventListener('pointerover', (event) => explainWord(event, shown));
   window.addEventListener('hashchange', () => { readLink(); select(); show(); });
 }

@@ -101,6 +101,14 @@ function explainWord(event, shown) {
     ? fate(shown.a.evicted) + ' in A, ' + fate(shown.b.evicted) + ' in B' : fate(shown.a.evicted));
 }
 
+// The step at which the token under the pointer was evicted, or arrived if it never was; 0 if there
+// is none, or if the reader has selected words.
+function stepOfWord(event, evicted) {
+  const position = [...at('text').children].indexOf(event.target);
+  if (position < 0 || !window.getSelection().isCollapsed) return 0;
+  return evicted[position] === never ? position + 1 : evicted[position];
+}
+
 // Scrolls the box, and not the page, until the part is in it.
 function keepInSight(box, part) {
   const [outer, inner] = [box.getBoundingClientRect(), part.getBoundingClientRect()];
