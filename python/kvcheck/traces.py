@@ -7,6 +7,7 @@ are several; n is the number of tokens. See traces/FORMAT.md, whose section 4 de
 
 import operator
 import os
+import warnings
 from typing import List, Optional, Sequence
 
 import numpy
@@ -41,22 +42,28 @@ class Trace:
             self.name, self.kind, counted(self.tokens, "token"), counted(len(self.layers), "layer"),
             counted(self.query_heads, "head"))
 
+    def _array(self, layer: int, which: str) -> numpy.ndarray:
+        if _whole("layer", layer) < 0:
+            raise Error("there is no layer with index %d; '%s' has %d" % (
+                layer, self.name, len(self.layers)))
+        return self._handle.array(layer, which)
+
     def attention(self, layer: int = 0) -> numpy.ndarray:
         """The rows of the layer with this index into `layers`: [heads, m, n] for m recorded queries,
         float32 or float16; a copy."""
-        return self._handle.array(layer, "attention")
+        return self._array(layer, "attention")
 
     def queries(self, layer: int = 0) -> numpy.ndarray:
         """The recorded queries, before rotation unless rope_applied: [heads, m, d]; a copy."""
-        return self._handle.array(layer, "queries")
+        return self._array(layer, "queries")
 
     def keys(self, layer: int = 0) -> numpy.ndarray:
         """Keys, before rotation unless rope_applied: [kv_heads, n, d]; a copy."""
-        return self._handle.array(layer, "keys")
+        return self._array(layer, "keys")
 
     def values(self, layer: int = 0) -> numpy.ndarray:
         """Values: [kv_heads, n, d]; a copy."""
-        return self._handle.array(layer, "values")
+        return self._array(layer, "values")
 
     @property
     def token_ids(self) -> numpy.ndarray:
@@ -78,14 +85,36 @@ def open_trace(path: "str | os.PathLike", kv_heads: int = 0, learned_sinks: bool
     """Opens a trace file, or a NumPy dump of attention (.npy, .npz).
 
     kv_heads: how many key/value heads the query heads of a dump share. Left out, each query head has
-    one of its own, which is wrong for models with grouped-query attention. learned_sinks: the rows of
+    one of its own, which is wrong for models with grouped-query attention; a warning says so if there
+    are 8 or more, unless an .npz file has its `kv_heads`. learned_sinks: the rows of
     a dump have a sink that is no token (gpt-oss), so that they sum to less than one.
     """
     word = os.fspath(path)
     if word.startswith("synthetic:"):
         raise Error("'%s' is a synthetic stream; expected kvcheck.generate(%r)" % (
             word, word[len("synthetic:"):]))
-    return Trace(_kvcheck.open_trace(word, kv_heads, learned_sinks))
+    trace = Trace(_kvcheck.open_trace(word, kv_heads, learned_sinks))
+    if not kv_heads and word.endswith((".npy", ".npz")) and not _says_kv_heads(word):
+        _warn_of_own_caches(trace.name, trace.query_heads)
+    return trace
+
+
+def _says_kv_heads(path: str) -> bool:
+    if path.endswith(".npy"):
+        return False
+    with numpy.load(path) as archive:
+        return "kv_heads" in archive.files
+
+
+# Smaller models rarely group their queries (cli/replay/kv_heads.cpp).
+_FEWEST_GROUPED = 8
+
+
+def _warn_of_own_caches(name: str, heads: int) -> None:
+    if heads >= _FEWEST_GROUPED:
+        warnings.warn("'%s' does not say which of its %d heads share keys, so each has a cache of its "
+                      "own; give the model's number of kv-heads, such as kv_heads=%d, or kv_heads=%d if "
+                      "it groups no queries" % (name, heads, max(1, heads // 4), heads), stacklevel=3)
 
 
 def generate(spec: str, **fields) -> Trace:
@@ -142,6 +171,26 @@ def _layered(name: str, given, axes: str) -> numpy.ndarray:
     return array
 
 
+def _shown(given) -> str:
+    """A value in a sentence: one line, and not all of an array."""
+    text = " ".join(repr(given).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _whole(name: str, given) -> int:
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise Error("%s has %s; expected a whole number" % (name, _shown(given))) from None
+
+
+def _real(name: str, given) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise Error("%s has %s; expected a number" % (name, _shown(given))) from None
+
+
 def _texts(words: Optional[Sequence[str]], tokens: int):
     """The joined text of all words, and where each ends."""
     if words is None:
@@ -149,12 +198,15 @@ def _texts(words: Optional[Sequence[str]], tokens: int):
     if len(words) != tokens:
         raise Error("there are %d words; expected one for each of the %d tokens" % (
             len(words), tokens))
+    for word in words:
+        if not isinstance(word, str):
+            raise Error("words has %s; expected the text of each token" % _shown(word))
     encoded = [word.encode() for word in words]
     return b"".join(encoded).decode(), numpy.cumsum([len(word) for word in encoded]).tolist()
 
 
 def _layer_numbers(layers: Optional[Sequence[int]], count: int) -> List[int]:
-    numbers = list(range(count)) if layers is None else [int(layer) for layer in layers]
+    numbers = list(range(count)) if layers is None else [_whole("layers", layer) for layer in layers]
     if len(numbers) != count:
         raise Error("layers has %d numbers; expected one for each of the %d layers" % (
             len(numbers), count))
@@ -175,9 +227,9 @@ def _listed(name: str, given, count: int) -> str:
         if value is None or isinstance(value, str):
             texts.append(value or "none")
         elif name == "window":
-            texts.append(str(operator.index(value)))
+            texts.append(str(_whole(name, value)))
         else:
-            texts.append(repr(float(value)))
+            texts.append(repr(_real(name, value)))
     return ",".join(texts)
 
 
@@ -191,7 +243,11 @@ def _table(name: str, given, count: int):
     if len(rows) != count:
         raise Error("%s has %d lists; expected one for each of the %d layers" % (
             name, len(rows), count))
-    tables = [numpy.asarray([] if row is None else row, dtype=numpy.float64) for row in rows]
+    try:
+        tables = [numpy.asarray([] if row is None else row, dtype=numpy.float64) for row in rows]
+    except (TypeError, ValueError):
+        raise Error("%s is %s; expected a list of numbers, or one for each layer" % (
+            name, _shown(given))) from None
     if any(table.ndim != 1 for table in tables):
         raise Error("%s has the shape %s; expected a list of numbers, or one for each layer" % (
             name, numpy.shape(given)))
@@ -207,7 +263,7 @@ def _selected(positions: Optional[Sequence[int]], design: str, rows: int, metada
     """The table of recorded queries, whose design is added to the metadata."""
     if positions is None:
         return {}
-    numbers = [operator.index(position) for position in positions]
+    numbers = [_whole("query_positions", position) for position in positions]
     if len(numbers) != rows:
         raise Error("query_positions has %d numbers; expected one for each of the %d queries" % (
             len(numbers), rows))
@@ -219,7 +275,7 @@ def _selected(positions: Optional[Sequence[int]], design: str, rows: int, metada
 
 def _made(name, metadata, numbers, arrays, tokens, words, token_ids, tables=None) -> Trace:
     text, ends = _texts(words, tokens)
-    ids = [] if token_ids is None else [int(token) for token in token_ids]
+    ids = [] if token_ids is None else [_whole("token_ids", token) for token in token_ids]
     if ids and len(ids) != tokens:
         raise Error("there are %d token ids; expected one for each of the %d tokens" % (
             len(ids), tokens))
@@ -240,7 +296,8 @@ def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, 
     zero. Every number is checked. float64 is rounded to float32; arrays that are not contiguous are
     copied.
 
-    kv_heads: how many key/value heads the query heads share [one each]. layers: the model's numbers
+    kv_heads: how many key/value heads the query heads share [one each, with a warning if they are 8 or
+    more]. layers: the model's numbers
     of the layers [0, 1, ...]. words: the text of each token, for policies that read words.
     learned_sinks: each row also has a sink that is no token, so that it may sum to less than one.
     query_positions: with rows [heads, m, n], the positions of their m queries, increasing [all].
@@ -253,7 +310,9 @@ def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, 
     if queries != tokens and query_positions is None:
         raise Error("rows has %d queries and %d keys; expected as many, or query_positions" % (
             queries, tokens))
-    shared = heads if kv_heads is None else int(kv_heads)
+    if kv_heads is None:
+        _warn_of_own_caches(name, heads)
+    shared = heads if kv_heads is None else _whole("kv_heads", kv_heads)
     if shared < 1 or heads % shared != 0:
         raise Error("kv_heads is %d; expected a divisor of the %d heads" % (shared, heads))
     metadata = {"format": "kvcheck-trace", "version": 1, "kind": "attention", "model": model,
@@ -315,11 +374,11 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
                 "query_heads": heads, "kv_heads": shared, "head_dim": dim,
                 "rope_layout": _listed("rope", rope, count)}
     if set(layouts) != {"none"}:
-        metadata["rope_dims"] = dim if rope_dims is None else int(rope_dims)
+        metadata["rope_dims"] = dim if rope_dims is None else _whole("rope_dims", rope_dims)
         if not 2 <= metadata["rope_dims"] <= dim:
             raise Error("rope_dims is %d; expected 2 to %d" % (metadata["rope_dims"], dim))
         if theta is not None:
-            metadata["rope_theta"] = repr(float(theta))
+            metadata["rope_theta"] = repr(_real("theta", theta))
     listed = {"rope_scale": (rope_scale, 1.0), "soft_cap": (soft_cap, None), "window": (window, None),
               "attention_scale": (attention_scale, None)}
     rules = {what: _listed(what, given, count) for what, (given, usual) in listed.items()
@@ -327,7 +386,7 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
     if rope_applied:
         rules["rope_applied"] = "yes"
     if model_layers:
-        rules["model_layers"] = int(model_layers)
+        rules["model_layers"] = _whole("model_layers", model_layers)
     tables = {what: _table(what, given, count) for what, given in
               (("frequencies", frequencies), ("sinks", sinks), ("slopes", slopes)) if given is not None}
     if rules or tables or len(layouts) > 1:

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import tempfile
 import unittest
+import warnings
 
 import numpy
 
@@ -81,6 +82,39 @@ class Attention(unittest.TestCase):
         numpy.testing.assert_array_equal(trace.attention(), given)
         halves = torch.eye(8).bfloat16()[None]  # NumPy has no such numbers
         numpy.testing.assert_array_equal(kvcheck.attention(halves).attention()[0], numpy.eye(8))
+
+    def test_heads_that_may_share_keys_are_warned_of(self):
+        many = rows(heads=8)[0]
+        with tempfile.TemporaryDirectory() as folder:
+            numpy.save(folder + "/d.npy", many)
+            numpy.savez(folder + "/d.npz", attention=many)
+            numpy.savez(folder + "/said.npz", attention=many, kv_heads=2)
+            for make in (lambda: kvcheck.attention(many), lambda: kvcheck.open_trace(folder + "/d.npy"),
+                         lambda: kvcheck.open_trace(folder + "/d.npz")):
+                with self.assertWarnsRegex(UserWarning, "^'.*' does not say which of its 8 heads share"):
+                    make()
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                kvcheck.attention(many, kv_heads=8)
+                kvcheck.attention(many[:4])
+                kvcheck.open_trace(folder + "/d.npy", kv_heads=2)
+                self.assertEqual(kvcheck.open_trace(folder + "/said.npz").kv_heads, 2)
+
+    def test_wrong_arguments_are_named(self):
+        q = numpy.ones((2, 6, 4), numpy.float32)
+        for make, sentence in (
+                (lambda: kvcheck.attention(rows(tokens=2), words=[1, 2]), "^words has 1; expected the te"),
+                (lambda: kvcheck.attention(rows(tokens=2), token_ids=["a", "b"]), "^token_ids has 'a'"),
+                (lambda: kvcheck.attention(rows(), layers=["a"]), "^layers has 'a'; expected a whole"),
+                (lambda: kvcheck.attention(rows(), kv_heads="two"), "^kv_heads has 'two'"),
+                (lambda: kvcheck.qkv(q, q, q, theta="x"), "^theta has 'x'; expected a number"),
+                (lambda: kvcheck.qkv(q, q, q, window=1.5), "^window has 1.5; expected a whole number"),
+                (lambda: kvcheck.qkv(q, q, q, soft_cap=[q]), "^soft_cap has .*; expected a number"),
+                (lambda: kvcheck.qkv(q, q, q, frequencies=["x"]), r"^frequencies is \['x'\]; expected"),
+                (lambda: kvcheck.qkv(q, q, q).keys(-1), "^there is no layer with index -1; 'qkv' has 1"),
+                (lambda: kvcheck.qkv(q, q, q).keys("a"), "^layer has 'a'")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                make()
 
     def test_one_of_each_is_no_plural(self):
         self.assertIn("40 tokens, 1 layer of 2 heads>", repr(kvcheck.attention(rows())))
