@@ -122,7 +122,7 @@ TEST_P(ReportInBrowser, Passes) {
 INSTANTIATE_TEST_SUITE_P(
     Browser,
     ReportInBrowser,
-    Values("tables", "gaps", "findings", "words", "links", "figures", "looks", "alone"),
+    Values("tables", "filters", "gaps", "findings", "words", "links", "figures", "looks", "alone"),
     [](const auto& check) { return std::string(check.param); });
 
 }  // namespace

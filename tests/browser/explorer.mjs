@@ -60,6 +60,7 @@ async function steps(browser) {
   await page.keyboard.up('Shift');
   await press('Home', 1);
   await press('n', 65);
+  assert.match(await textOf(page, '#status'), /^After 65 tokens, 64 are resident and 1 has been ev/);
   await press('p', 65);
   await press('End', 512);
   await page.focus('#time');

@@ -54,6 +54,38 @@ async function tables(browser) {
   assert.deepEqual(page.mistakes, []);
 }
 
+// Long tables have a filter: each word is a number, or a part of a text, of the rows that remain.
+async function filters(browser) {
+  const page = await open(browser, report);
+  const table = await tableAfter(page, 'Summary, by budget and retained mass');
+  const rows = () => table.$$eval('tbody tr', (all) => all.filter((row) => row.checkVisibility())
+    .map((row) => row.cells[0].textContent + ' ' + row.cells[1].textContent));
+  const before = await rows();
+  assert.ok(before.length > 15);
+  const label = await table.evaluateHandle((one) => one.closest('.wide').previousElementSibling);
+  const counted = () => label.$eval('output', (one) => one.value);
+  const input = await label.$('input');
+  assert.equal(await counted(), '');
+  await input.type('H2O');
+  assert.deepEqual((await rows()).sort(), ['h2o 16', 'h2o 32']);
+  await input.type(' 16');
+  assert.deepEqual(await rows(), ['h2o 16']);
+  assert.equal(await counted(), '1 of ' + before.length + ' rows');
+  // A part of a number is not that number.
+  await input.type(' 1');
+  assert.deepEqual(await rows(), []);
+  await input.evaluate((one) => {
+    one.value = '';
+    one.dispatchEvent(new Event('input'));
+  });
+  assert.deepEqual(await rows(), before);
+  const short = await page.$$eval('table', (all) => all.filter((one) =>
+    one.tBodies[0].rows.length < 10 &&
+    one.closest('.wide')?.previousElementSibling?.className === 'filter').length);
+  assert.equal(short, 0);
+  assert.deepEqual(page.mistakes, []);
+}
+
 // An empty entry is no number: it comes last in both directions.
 async function gaps(browser) {
   const page = await open(browser, report);
@@ -147,6 +179,20 @@ async function figures(browser) {
   const unnamed = await page.$$eval('figure svg', (all) => all.filter((one) =>
     !one.getAttribute('aria-label') && !one.querySelector(':scope > title')).length);
   assert.equal(unnamed, 0);
+  // The others are dimmed while the pointer is on a curve, in all panels.
+  const curves = '#trace-1-budget + figure svg g:has(> title)';
+  const dimmed = () => page.$$eval(curves, (all) => [true, false].map((is) => [...new Set(
+    all.filter((one) => one.classList.contains('dimmed') === is)
+      .map((one) => one.querySelector('title').textContent))]));
+  await page.$$eval(curves, (all) => all
+    .find((one) => one.querySelector('title').textContent === 'h2o')
+    .querySelector('path, use').dispatchEvent(new PointerEvent('pointerover', { bubbles: true })));
+  const [others, chosen] = await dimmed();
+  assert.deepEqual(chosen, ['h2o']);
+  assert.ok(others.length > 5);
+  await page.$eval('#trace-1-budget + figure svg', (one) =>
+    one.dispatchEvent(new PointerEvent('pointerleave')));
+  assert.deepEqual((await dimmed())[0], []);
 }
 
 // Both colour schemes at all widths: nothing wider than the window, and no rule of axe is broken.
@@ -191,4 +237,4 @@ async function alone(browser) {
   assert.ok(await off.$eval('details table', (one) => one.checkVisibility()));
 }
 
-await run({ tables, gaps, findings, words, links, figures, looks, alone });
+await run({ tables, filters, gaps, findings, words, links, figures, looks, alone });

@@ -34,7 +34,8 @@ function stepSentence(trace, { evicted }, seen) {
     : 'At this step ' + (gone.length === 1 ? 'one token is' : gone.length + ' tokens are') +
       ' evicted: ' + namedTokens(trace, gone, 8) + '.';
   return 'After ' + countOf(seen, 'token') + ', ' + kept + (kept === 1 ? ' is' : ' are') +
-    ' resident and ' + (seen - kept) + ' have been evicted. ' + now;
+    ' resident and ' + (seen - kept) +
+    (seen - kept === 1 ? ' has' : ' have') + ' been evicted. ' + now;
 }
 
 // Counts of the difference of two caches, and where they part.

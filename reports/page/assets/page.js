@@ -1,4 +1,5 @@
-// Sorts tables by their columns, and shows in the navigation which section is being read.
+// Sorts tables by their columns and filters the long ones, shows in the navigation which section is
+// being read, and dims the other curves while the pointer is on one.
 const number = /-?[0-9]+(\.[0-9]+)?/;
 
 // What a cell is sorted by: its exact value; otherwise the number that it shows, as of a limit
@@ -38,6 +39,48 @@ for (const table of document.querySelectorAll("table")) {
       sort(table, column, next === "ascending" ? 1 : -1);
     });
   });
+}
+
+// Whether each word is a number of the row or a part of one of its texts.
+function matches(row, words) {
+  const cells = [...row.cells].map(cell => [cell.textContent.trim().toLowerCase(),
+                                            cell.classList.contains("n")]);
+  return words.every(word => cells.some(([text, isNumber]) =>
+    isNumber ? text === word : text.includes(word)));
+}
+
+function filter(table, wanted) {
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = [...table.tBodies[0].rows];
+  for (const row of rows) row.hidden = !matches(row, words);
+  const left = rows.filter(row => !row.hidden).length;
+  return left === rows.length ? "" : left + " of " + rows.length + " rows";
+}
+
+const manyRows = 15;
+for (const table of document.querySelectorAll("table")) {
+  if (table.tBodies[0].rows.length <= manyRows) continue;
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  const count = document.createElement("output");
+  label.className = "filter";
+  input.type = "search";
+  input.placeholder = "such as h2o 64";
+  input.addEventListener("input", () => { count.value = filter(table, input.value); });
+  label.append("Only rows with ", input, " ", count);
+  (table.closest(".wide") ?? table).before(label);
+}
+
+// A curve, or an area, is a group that has a title, in each panel of its figure.
+for (const figure of document.querySelectorAll("figure svg")) {
+  const curves = [...figure.querySelectorAll("g > title")];
+  const highlight = name => curves.forEach(title => title.parentNode.classList.toggle(
+    "dimmed", name !== undefined && title.textContent !== name));
+  figure.addEventListener("pointerover", event => {
+    const curve = curves.find(title => title.parentNode.contains(event.target));
+    highlight(curve?.textContent);
+  });
+  figure.addEventListener("pointerleave", () => highlight());
 }
 
 const links = new Map([...document.querySelectorAll("nav.side a")].map(
