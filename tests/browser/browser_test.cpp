@@ -65,20 +65,19 @@ TEST_P(ExplorerPage, Passes) {
   EXPECT_THAT(ran.out, HasSubstr("passed: " + std::string(GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Browser,
-    ExplorerPage,
-    Values("opening",
-           "steps",
-           "links",
-           "comparison",
-           "walk",
-           "tables",
-           "words",
-           "curve",
-           "looks",
-           "alone"),
-    [](const auto& check) { return std::string(check.param); });
+INSTANTIATE_TEST_SUITE_P(Browser,
+                         ExplorerPage,
+                         Values("opening",
+                                "steps",
+                                "links",
+                                "comparison",
+                                "walk",
+                                "tables",
+                                "words",
+                                "curve",
+                                "looks",
+                                "alone"),
+                         [](const auto& check) { return std::string(check.param); });
 
 class ReportInBrowser : public TestWithParam<const char*> {
  protected:
