@@ -187,8 +187,8 @@ async function figures(browser) {
   await page.$$eval(curves, (all) => all
     .find((one) => one.querySelector('title').textContent === 'h2o')
     .querySelector('path, use').dispatchEvent(new PointerEvent('pointerover', { bubbles: true })));
-  const [others, chosen] = await dimmed();
-  assert.deepEqual(chosen, ['h2o']);
+  const [others, named] = await dimmed();
+  assert.deepEqual(named, ['h2o']);
   assert.ok(others.length > 5);
   await page.$eval('#trace-1-budget + figure svg', (one) =>
     one.dispatchEvent(new PointerEvent('pointerleave')));

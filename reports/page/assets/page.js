@@ -49,8 +49,8 @@ function matches(row, words) {
     isNumber ? text === word : text.includes(word)));
 }
 
-function filter(table, wanted) {
-  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+function filter(table, asked) {
+  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = [...table.tBodies[0].rows];
   for (const row of rows) row.hidden = !matches(row, words);
   const left = rows.filter(row => !row.hidden).length;
