@@ -83,7 +83,8 @@ class Policy:
 
     def evict(self, candidates, draws) -> Sequence[int]:
         """Returns indices into candidates.positions of those to evict, at least
-        len(candidates.positions) - candidates.capacity of them, in any order.
+        len(candidates.positions) - candidates.capacity of them, in any order; of a mask of truth values,
+        numpy.flatnonzero(mask).
 
         candidates.positions: [n], increasing; candidates.newcomers: how many of the last of them have
         just left the recent window; candidates.capacity: how many may be kept; candidates.first_rank:
