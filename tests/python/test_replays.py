@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import subprocess
+import time
 import unittest
 
 import numpy
@@ -200,6 +201,13 @@ class Twins(unittest.TestCase):
 
     def test_key_norm(self):
         self.compare(twins.KeyNorm, "key-norm")
+
+    def test_24_heads_of_512_tokens_take_seconds(self):
+        trace = kvcheck.open_trace(SOURCE + "/traces/data/tinystories-2m.qkv.safetensors")
+        self.assertEqual((trace.tokens, len(trace.layers) * trace.query_heads), (512, 24))
+        began = time.monotonic()
+        kvcheck.replay(trace, twins.Tova, 64)
+        self.assertLess(time.monotonic() - began, 5)
 
 
 if __name__ == "__main__":
