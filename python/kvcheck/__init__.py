@@ -33,17 +33,20 @@ _HOMES = {
     "eval": "programs", "Laws": "programs", "Printed": "programs", "Records": "tables",
 }
 
+# Modules that need no more than NumPy, as kvcheck.record after `import kvcheck`.
+_MODULES = ("adapters", "record", "tensors")
+
 # A star import leaves Python's own eval alone.
 __all__ = ["Attention", "Draws", "Facts", "Refused", "position_of", "requested_sizes", "serve",
            "serve_model", *(name for name in _HOMES if name != "eval")]
 
 
 def __getattr__(name):
-    if name not in _HOMES and name not in ("record", "__version__"):
+    if name not in _HOMES and name not in (*_MODULES, "__version__"):
         raise AttributeError("module 'kvcheck' has no attribute %r" % name)
     from importlib import import_module
-    if name == "record":
-        return import_module(".record", __name__)
+    if name in _MODULES:
+        return import_module("." + name, __name__)
     try:
         compiled = import_module("._kvcheck", __name__)
     except ModuleNotFoundError as error:
@@ -57,4 +60,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*__all__, "eval", "record", "__version__"])
+    return sorted([*__all__, *_MODULES, "eval", "__version__"])

@@ -57,6 +57,16 @@ class Programs(unittest.TestCase):
         self.assertIn("eval", dir(kvcheck))
 
 
+class Modules(unittest.TestCase):
+    def test_they_are_imported_when_they_are_used(self):
+        words = [sys.executable, "-c", "import kvcheck\nfor name in ('tensors', 'record', 'adapters'):\n"
+                 "    assert name in dir(kvcheck)\n    print(getattr(kvcheck, name).__name__)"]
+        done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.stdout.split(), ["kvcheck.tensors", "kvcheck.record", "kvcheck.adapters"])
+        with self.assertRaisesRegex(AttributeError, "no attribute 'tensor'"):
+            kvcheck.tensor
+
+
 class Laws(unittest.TestCase):
     def test_the_laws_are_a_table(self):
         laws = kvcheck.check("reservoir-as-printed", filter=["size.*", "chance.exact"])
