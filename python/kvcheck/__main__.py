@@ -12,15 +12,41 @@ import os
 import runpy
 import shlex
 import sys
+import traceback
 
 from . import _kvcheck, adapters
-from .policies import Policy, register
+from .errors import Error
+from .policies import Policy, register, registered
 
 
 def load(path):
-    for value in runpy.run_path(path).values():
-        if isinstance(value, type) and issubclass(value, Policy) and value is not Policy:
-            register(value)
+    """Registers the policies that a Python file defines. Error if it cannot be run or defines none."""
+    try:
+        values = runpy.run_path(path).values()
+    except OSError as error:
+        raise Error("--load: cannot open '%s': %s" % (path, error.strerror)) from None
+    except Exception as error:
+        raise Error("--load: '%s' throws an exception: %s" % (path, _said(error, path))) from None
+    classes = [value for value in dict.fromkeys(value for value in values if isinstance(value, type))
+               if issubclass(value, Policy) and value is not Policy]
+    # What others are derived from need not be a policy itself.
+    decided = [policy for policy in classes if policy.evict is not Policy.evict]
+    if not decided and not registered:  # a file may also call register itself
+        raise Error("--load: '%s' defines no subclass of kvcheck.Policy with evict()" % path)
+    for policy in decided:
+        register(policy)
+
+
+def _said(error, path):
+    """What an exception says, and in which line of the file."""
+    if isinstance(error, SyntaxError):
+        line = error.lineno
+    else:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
+                 if frame.filename == path]
+        line = lines[-1] if lines else None
+    text = " ".join(str(getattr(error, "msg", error)).split())
+    return "%s: %s%s" % (type(error).__name__, text, " (line %d)" % line if line else "")
 
 
 def adapted(words):
@@ -42,7 +68,11 @@ def main(arguments):
     words = []
     while len(arguments) >= 2 and arguments[0] == "--load":
         if arguments[1].endswith(".py"):
-            load(arguments[1])
+            try:
+                load(arguments[1])
+            except Error as error:
+                print("kvcheck: %s" % error, file=sys.stderr)
+                return 2
         else:
             words += arguments[:2]
         arguments = arguments[2:]

@@ -193,6 +193,9 @@ def describe(policy: type) -> Description:
                          for name, given in policy.parameters.items()))
 
 
+registered = {}  # the classes by their names
+
+
 def register(policy: type) -> type:
     """Makes a subclass of Policy known to specs under its name; also a class decorator.
 
@@ -200,6 +203,7 @@ def register(policy: type) -> type:
     of the same name takes the place of the first, as in a notebook whose cell runs again.
     """
     _kvcheck.register_class(describe(policy))
+    registered[name_of(policy)] = policy
     for name in ("evict", "observe", "forget"):
         watch(getattr(policy, name), "%s of %s" % (name, policy.__name__), float(policy.seconds))
     return policy

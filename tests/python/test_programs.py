@@ -49,6 +49,28 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"did you mean 'replay'", done.stderr)
 
+    def test_what_is_wrong_with_a_loaded_file_is_a_sentence(self):
+        policy = "import kvcheck\nclass Base(kvcheck.Policy):\n    sinks = 1\n"
+        for text, sentence in (
+                ("x = 1\n", "defines no subclass of kvcheck.Policy with evict()"),
+                (policy, "defines no subclass of kvcheck.Policy with evict()"),
+                ("\nimport nowhere\n", "throws an exception: ModuleNotFoundError: No module named "
+                                       "'nowhere' (line 2)"),
+                ("x = 1\nclass\n", "throws an exception: SyntaxError: invalid syntax (line 2)"),
+                (None, "cannot open 'nowhere.py': No such file or directory"),
+                ("import kvcheck\nkvcheck.register(type('Mine', (kvcheck.Policy,), "
+                 "{'evict': lambda self, seen, draws: [0]}))\n", None),
+                (policy + "class Mine(Base):\n    def evict(self, seen, draws): return [0]\n", None)):
+            with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+                file.write(text or "")
+                file.flush()
+                done = subprocess.run(
+                    [sys.executable, "-m", "kvcheck", "--load", file.name if text else "nowhere.py",
+                     "policies", "mine"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2 if sentence else 0, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1 if sentence else 0, done.stderr)
+            self.assertIn(sentence or "", done.stderr)
+
     def test_a_star_import_leaves_eval_alone(self):
         names = {}
         exec("from kvcheck import *", names)
