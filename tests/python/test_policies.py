@@ -104,7 +104,9 @@ class Faults(unittest.TestCase):
         self.failing(lambda self, seen, draws: [-1], "the index -1; expected 0 to")
         self.failing(lambda self, seen, draws: [99], "the index 99; expected 0 to")
         self.failing(lambda self, seen, draws: [0.5], "expected whole numbers")
-        self.failing(lambda self, seen, draws: None, "expected whole numbers|TypeError")
+        self.failing(lambda self, seen, draws: None, "returned None; expected whole numbers")
+        self.failing(lambda self, seen, draws: [True], "flatnonzero")
+        self.failing(lambda self, seen, draws: numpy.arange(len(seen.positions)) == 0, "flatnonzero")
         self.failing(lambda self, seen, draws: [], "found only 0; expected at least 1")
         self.failing(lambda self, seen, draws: [0, 0], "found 0 and then 0")
 
