@@ -52,8 +52,8 @@ SeenObservation seen(const Observation& observation, const Lending& lending) {
 std::vector<std::size_t> indices_of(const py::object& returned, std::size_t candidates) {
   const auto numbers = py::array_t<std::int64_t>::ensure(returned);
   const char kind = numbers ? py::array::ensure(returned).dtype().kind() : 'O';
-  // A mask would be read as the indices 0 and 1, and None as one that is not a number. An empty list
-  // is an array of no floats.
+  // A mask would be read as the indices 0 and 1, and None as one that is not a number. An empty
+  // list is an array of no floats.
   const bool none = returned.is_none();
   if (none || kind == 'b' || ((kind == 'O' || kind == 'f') && py::len(returned) > 0)) {
     PyErr_Clear();
