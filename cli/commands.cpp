@@ -166,13 +166,35 @@ Result<void> run_man(std::span<const std::string> arguments, Streams& streams) {
   return usage_error(unknown_word("manual page", requested, known));
 }
 
+constexpr std::string_view completion_help =
+    "Prints a script by which a shell completes the words of kvcheck.\n"
+    "\n"
+    "Usage:  kvcheck completion bash|zsh|fish\n"
+    "\n"
+    "Examples, each for the shell that is running:\n"
+    "  eval \"$(kvcheck completion bash)\"\n"
+    "  eval \"$(kvcheck completion zsh)\"\n"
+    "  kvcheck completion fish | source\n";
+
+constexpr std::string_view man_help =
+    "Prints a manual page, or writes all of them.\n"
+    "\n"
+    "Usage:  kvcheck man [COMMAND [VERB]]\n"
+    "        kvcheck man -o DIR\n"
+    "\n"
+    "Examples:\n"
+    "  kvcheck man replay | man -l -\n"
+    "  kvcheck man -o ~/.local/share/man/man1\n";
+
 struct OwnVerb {
   std::string_view name;
   Result<void> (*run)(std::span<const std::string> arguments, Streams& streams);
+  std::string_view help{};  // empty: called by scripts only
 };
 
-constexpr std::array<OwnVerb, 3> own_verbs = {
-    {{"completion", run_completion}, {"complete", run_complete}, {"man", run_man}}};
+constexpr std::array<OwnVerb, 3> own_verbs = {{{"completion", run_completion, completion_help},
+                                               {"complete", run_complete},
+                                               {"man", run_man, man_help}}};
 
 int run_top(std::span<const std::string> arguments, Streams& streams) {
   // Without a command nothing was done, which a script must not take for success.
@@ -185,6 +207,10 @@ int run_top(std::span<const std::string> arguments, Streams& streams) {
   if (first == "--help" || first == "-h") return run_help({}, streams);
   const auto* const own = std::ranges::find(own_verbs, first, &OwnVerb::name);
   if (own != own_verbs.end()) {
+    if (!own->help.empty() && asks_for_help(arguments.subspan(1))) {
+      streams.out << folded(own->help, streams.columns);
+      return exit_status::done;
+    }
     const auto done = own->run(arguments.subspan(1), streams);
     return done ? exit_status::done : report_error("kvcheck " + first, done.error(), streams);
   }

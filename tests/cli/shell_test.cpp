@@ -103,6 +103,14 @@ TEST(Completion, HasAScriptForEachShellThatItsShellCanRead) {
             "--help\n");
 }
 
+TEST(Completion, AndManHaveHelp) {
+  for (const std::string verb : {"completion", "man"}) {
+    const Ran ran = test::run({verb, "--help"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("Usage:  kvcheck " + verb));
+  }
+}
+
 TEST(Manual, HasAPageForEveryCommandThatManAccepts) {
   const test::TemporaryFolder folder;
   ASSERT_EQ(test::run({"man", "-o", folder / ""}).status, 0);
