@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ostream>
 
 #include "kvcheck/base/file.h"
 
@@ -49,6 +50,17 @@ Result<void> write_output(const std::string& path, std::string_view text) {
     }
   }
   ::close(descriptor);
+  return {};
+}
+
+Result<void> write_texts(std::initializer_list<NamedText> texts, std::ostream& out) {
+  for (const NamedText& one : texts) {
+    if (one.path == "-") {
+      out << one.text;
+    } else if (!one.path.empty()) {
+      if (auto done = write_output(one.path, one.text); !done) return done;
+    }
+  }
   return {};
 }
 

@@ -1,6 +1,8 @@
 // Files that the options --json, --csv and their like name: regular files, pipes and devices.
 #pragma once
 
+#include <initializer_list>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -17,5 +19,14 @@ Result<void> check_output(const std::string& path);
 // if the reader of a pipe ends early, the rest is dropped. Errors: a directory, another kind of
 // file, no permission, a full disk (io), a folder that does not exist (not_found).
 Result<void> write_output(const std::string& path, std::string_view text);
+
+// What options named: a path and its text each. "-" is `out`, and without a path nothing is
+// written. Ends with the first error of write_output().
+struct NamedText {
+  std::string path;
+  std::string text;
+};
+
+Result<void> write_texts(std::initializer_list<NamedText> texts, std::ostream& out);
 
 }  // namespace kv::cli

@@ -18,6 +18,7 @@
 #include "kvcheck/cli/report/compare_means.h"
 #include "kvcheck/cli/report/compared_results.h"
 #include "kvcheck/reports/compare/compare_tables.h"
+#include "kvcheck/reports/compare/complete_runs.h"
 #include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/store/results.h"
@@ -96,17 +97,16 @@ using Runs = std::vector<reports::StoredRun>;
 Result<Runs> runs_of(const Arguments& arguments, const std::string& path) {
   const auto id = arguments.count("run", 1, std::numeric_limits<std::int64_t>::max());
   if (!id) return id.error();
-  const auto summaries = reports::list_runs(path);
-  if (!summaries) return summaries.error();
-  Runs runs;
-  for (const reports::RunSummary& summary : *summaries) {
-    if (*id ? summary.id != static_cast<std::int64_t>(**id) : !summary.complete) continue;
-    auto run = reports::read_run(path, summary.id);
+  if (*id) {
+    auto run = reports::read_run(path, static_cast<std::int64_t>(**id));
     if (!run) return run.error();
-    runs.push_back(*std::move(run));
+    Runs one;
+    one.push_back(*std::move(run));
+    return one;
   }
-  if (!runs.empty()) return runs;
-  if (*id) return reports::read_run(path, static_cast<std::int64_t>(**id)).error();
+  auto runs = reports::complete_runs(path);
+  if (!runs) return runs.error();
+  if (!runs->empty()) return runs;
   return usage_error(path + " has no complete run; kvcheck report --list lists its runs");
 }
 
@@ -122,9 +122,9 @@ Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
   std::vector<std::string_view> names;
   for (const reports::Measure& measure : known) names.push_back(measure.name);
   for (const std::string& word : words) {
-    const auto at = std::ranges::find(known, word, &reports::Measure::name);
-    if (at == known.end()) return usage_error(unknown_word("measure", word, names));
-    measures.push_back(*at);
+    const reports::Measure* const measure = reports::measure_named(word);
+    if (measure == nullptr) return usage_error(unknown_word("measure", word, names));
+    measures.push_back(*measure);
   }
   return measures;
 }
@@ -221,15 +221,8 @@ Result<void> write_files(const std::vector<reports::Comparison>& comparisons,
                 reports::to_markdown(reports::table_of(comparison)) + "\n" +
                 reports::words_of(comparison) + "\n\n";
   }
-  for (const auto& [path, text] :
-       {std::pair(outputs.json, json), {outputs.csv, csv}, {outputs.markdown, markdown}}) {
-    if (path == "-") {
-      streams.out << text;
-    } else if (!path.empty()) {
-      if (auto done = write_output(path, text); !done) return done;
-    }
-  }
-  return {};
+  return write_texts({{outputs.json, json}, {outputs.csv, csv}, {outputs.markdown, markdown}},
+                     streams.out);
 }
 
 Result<Outcome> run(std::span<const std::string> line, Streams& streams) {

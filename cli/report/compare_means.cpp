@@ -23,15 +23,11 @@ Result<void> compare_means(std::span<const reports::StoredRun> runs,
   if (all.empty()) return usage_error("the file has no text of which such a measure is known");
   const reports::Table table = reports::means_table(all);
   const std::string words = reports::means_words(all);
-  for (const auto& [path, text] : {std::pair(outputs.json, reports::means_json(all)),
-                                   {outputs.csv, to_csv(table)},
-                                   {outputs.markdown, to_markdown(table) + "\n" + words + "\n"}}) {
-    if (path == "-") {
-      streams.out << text;
-    } else if (!path.empty()) {
-      if (auto done = write_output(path, text); !done) return done;
-    }
-  }
+  const auto done = write_texts({{outputs.json, reports::means_json(all)},
+                                 {outputs.csv, to_csv(table)},
+                                 {outputs.markdown, to_markdown(table) + "\n" + words + "\n"}},
+                                streams.out);
+  if (!done) return done;
   if (outputs.on_standard_output()) return {};
   streams.out << to_text(table, streams.columns) << "\n" << folded(words, streams.columns) << "\n";
   return {};

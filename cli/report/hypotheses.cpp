@@ -102,14 +102,10 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
   if (auto fine = check_outputs(outputs, inputs_of(path, *hypotheses)); !fine) return fine.error();
   const auto decided = reports::decide(*hypotheses, path);
   if (!decided) return decided.error();
-  for (const auto& [file, text] : {std::pair(outputs.json, reports::hypotheses_lines(*decided)),
-                                   {outputs.markdown, reports::hypotheses_markdown(*decided)}}) {
-    if (file == "-") {
-      streams.out << text;
-    } else if (!file.empty()) {
-      if (auto done = write_output(file, text); !done) return done.error();
-    }
-  }
+  const auto done = write_texts({{outputs.json, reports::hypotheses_lines(*decided)},
+                                 {outputs.markdown, reports::hypotheses_markdown(*decided)}},
+                                streams.out);
+  if (!done) return done.error();
   if (!outputs.on_standard_output()) {
     streams.out << folded(reports::hypotheses_text(*decided), streams.columns);
   }

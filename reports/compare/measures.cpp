@@ -95,6 +95,11 @@ std::span<const Measure> measures() {
   return all;
 }
 
+const Measure* measure_named(std::string_view name) {
+  const auto found = std::ranges::find(all, name, &Measure::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
 Entry entry_of(const Measure& measure, double value) {
   constexpr int digits = 4;
   if (measure.in != MeasuredIn::timings || value == 0 || !std::isfinite(value)) {

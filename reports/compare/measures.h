@@ -38,6 +38,9 @@ struct Measure {
 // kv_bytes and peak_bytes of timings, of which each repetition is one.
 std::span<const Measure> measures();
 
+// The one with that name; null if there is none.
+const Measure* measure_named(std::string_view name);
+
 // A value of the measure: in tables with four decimals, or, of timings, four significant digits.
 Entry entry_of(const Measure& measure, double value);
 

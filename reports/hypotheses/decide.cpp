@@ -9,11 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "kvcheck/reports/compare/complete_runs.h"
 #include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/hypotheses/growth.h"
 #include "kvcheck/reports/hypotheses/json_findings.h"
-#include "kvcheck/reports/numbers/paired.h"
+#include "kvcheck/reports/numbers/bootstrap.h"
 
 namespace kv::reports {
 namespace {
@@ -32,8 +33,7 @@ double mean_of(const std::vector<double>& values) {
 }
 
 const Measure& measure_of(const Condition& condition) {
-  const std::string name = condition.measure == "perplexity" ? "loss" : condition.measure;
-  return *std::ranges::find(measures(), name, &Measure::name);
+  return *measure_named(condition.measure == "perplexity" ? "loss" : condition.measure);
 }
 
 // Results files by path, each read once, with all their complete runs.
@@ -41,17 +41,10 @@ class ResultsFiles {
  public:
   Result<const std::vector<StoredRun>*> at(const std::string& path) {
     if (const auto known = runs_.find(path); known != runs_.end()) return &known->second;
-    const auto summaries = list_runs(path);
-    if (!summaries) return summaries.error();
-    std::vector<StoredRun> runs;
-    for (const RunSummary& summary : *summaries) {
-      if (!summary.complete) continue;
-      auto run = read_run(path, summary.id);
-      if (!run) return run.error();
-      runs.push_back(*std::move(run));
-    }
-    if (runs.empty()) return usage_error("'" + path + "' has no complete run");
-    return &runs_.emplace(path, std::move(runs)).first->second;
+    auto runs = complete_runs(path);
+    if (!runs) return runs.error();
+    if (runs->empty()) return usage_error("'" + path + "' has no complete run");
+    return &runs_.emplace(path, *std::move(runs)).first->second;
   }
 
  private:

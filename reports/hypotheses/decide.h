@@ -16,8 +16,8 @@ namespace kv::reports {
 struct DecidedCondition {
   Condition condition;
   Verdict verdict = Verdict::undecided;
-  // Of numbers: the mean, difference or ratio with its 95 % interval over texts (statistics.h,
-  // paired.h), and the two means that it is of; NaN for laws and samples.
+  // Of numbers: the mean, difference or ratio with its 95 % interval over texts (bootstrap.h),
+  // and the two means that it is of; NaN for laws and samples.
   Interval value{};
   double of_mean = not_measured;
   double against_mean = not_measured;

@@ -16,10 +16,6 @@ namespace {
 // By length or budget, the values of all repetitions.
 using Points = std::map<std::size_t, std::vector<double>>;
 
-const Measure& measure_of(const Condition& condition) {
-  return *std::ranges::find(measures(), condition.measure, &Measure::name);
-}
-
 Error no_spec(const Condition& condition) {
   return usage_error("of '" + condition.of + "' is of no spec that was timed so");
 }
@@ -69,7 +65,7 @@ double slope_of(const std::vector<std::pair<double, double>>& points) {
 
 Result<std::vector<double>> growth_exponents(const Condition& condition,
                                              std::span<const StoredRun> runs) {
-  const Measure& measure = measure_of(condition);
+  const Measure& measure = *measure_named(condition.measure);
   Points points;
   const std::vector<std::size_t> lengths =
       condition.length ? std::vector<std::size_t>{*condition.length} : lengths_of(runs);

@@ -20,8 +20,7 @@ bool of_numbers(const DecidedCondition& one) {
 
 // Null of perplexity, which is the exponential of a measure.
 const Measure* measure_of(const Condition& condition) {
-  const auto known = std::ranges::find(measures(), condition.measure, &Measure::name);
-  return known == measures().end() ? nullptr : &*known;
+  return measure_named(condition.measure);
 }
 
 // Enough to tell a ratio or power from a bound that is close.

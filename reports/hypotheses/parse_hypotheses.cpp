@@ -55,8 +55,8 @@ std::string measure_at(const JsonAt& at, Quantity quantity) {
   std::string measure = text_at(at);
   std::vector<std::string_view> names = {perplexity};
   for (const Measure& known : measures()) names.push_back(known.name);
-  const auto known = std::ranges::find(measures(), measure, &Measure::name);
-  const bool timed = known != measures().end() && known->in == MeasuredIn::timings;
+  const Measure* const known = measure_named(measure);
+  const bool timed = known != nullptr && known->in == MeasuredIn::timings;
   if (std::ranges::find(names, measure) == names.end()) {
     at.complain(unknown_word("measure", measure, names));
   } else if (measure == perplexity && quantity == Quantity::difference) {
@@ -96,8 +96,8 @@ void read_finding(const JsonAt& at, Condition& condition) {
 
 // Fields that would have no effect, or none that a reader expects.
 void check_fields(const JsonAt& at, const Condition& condition) {
-  const auto known = std::ranges::find(measures(), condition.measure, &Measure::name);
-  const MeasuredIn in = known == measures().end() ? MeasuredIn::evaluations : known->in;
+  const Measure* const known = measure_named(condition.measure);
+  const MeasuredIn in = known == nullptr ? MeasuredIn::evaluations : known->in;
   if (condition.spread && condition.quantity == Quantity::growth) {
     at.need("spread").complain("a growth has no spread over seeds");
   } else if (condition.spread && condition.measure == perplexity) {
