@@ -90,6 +90,6 @@ def main(folder, layers):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 12)

@@ -1,6 +1,7 @@
 # The public headers: these are installed, under include/kvcheck; all others are private to the project.
 # A public header includes public headers only, which tests/install holds true.
 set(KVCHECK_PUBLIC_HEADERS
+  base/aligned_floats.h
   base/bytes.h
   base/check.h
   base/error.h

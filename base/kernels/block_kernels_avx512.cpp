@@ -12,20 +12,19 @@ namespace {
 // fill half of the registers.
 constexpr std::size_t together = 4;
 
-// Four vectors with four rows. Number 4 * t + r is that of vector t and row r. Products are rounded
-// before they are added, as in the scalar kernel.
+// Four vectors with four rows. Number 4 * t + r is that of vector t and row r.
 __m512 dot_four(const float* vectors, const float* rows, std::size_t dim) {
   __m512 sums[16];
   each<16>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
-  const auto step = [&](std::size_t j, __mmask16 live) __attribute__((always_inline)) {
+  const auto step = [&](std::size_t j, __mmask16 live) KV_INLINED {
     __m512 here[4];
-    each<4>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, vectors + t * dim + j); });
-    each<4>([&](auto r) {
+    each<4>([&](auto t)
+                KV_INLINED { here[t] = _mm512_maskz_loadu_ps(live, vectors + t * dim + j); });
+    each<4>([&](auto r) KV_INLINED {
       const __m512 row = _mm512_maskz_loadu_ps(live, rows + r * dim + j);
-      // The lanes beyond the end add 0 to sums that are never -0.
-      each<4>([&](auto t) {
+      each<4>([&](auto t) KV_INLINED {
         __m512& sum = sums[4 * r + t];  // add_all_lanes() exchanges the two
-        sum = _mm512_add_ps(sum, _mm512_mul_ps(here[t], row));
+        sum = _mm512_fmadd_ps(here[t], row, sum);
       });
     });
   };
@@ -85,16 +84,14 @@ void weigh_columns(
   __m512 sums[4 * C];
   each<4 * C>(
       [&](auto k) { sums[k] = _mm512_maskz_loadu_ps(live, out + k / C * dim + 16 * (k % C)); });
-  const auto meet = [&](std::size_t i, auto sees) __attribute__((always_inline)) {
+  const auto meet = [&](std::size_t i, auto sees) KV_INLINED {
     __m512 row[C];
     each<C>([&](auto c) { row[c] = _mm512_maskz_loadu_ps(live, columns + i * dim + 16 * c); });
     each<4>([&](auto t) {
       if (!sees(t)) return;
       const auto& [numbers, stride] = meeting.weights;
       const __m512 weight = _mm512_set1_ps(numbers[t * stride + i]);
-      each<C>([&](auto c) {
-        sums[t * C + c] = _mm512_add_ps(sums[t * C + c], _mm512_mul_ps(weight, row[c]));
-      });
+      each<C>([&](auto c) { sums[t * C + c] = _mm512_fmadd_ps(weight, row[c], sums[t * C + c]); });
     });
   };
   const std::size_t* limits = meeting.limits;

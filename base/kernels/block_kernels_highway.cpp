@@ -5,6 +5,7 @@
 #define HWY_TARGET_INCLUDE "kvcheck/base/kernels/block_kernels_highway.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kvcheck/base/kernels/fused_highway.h"
 #include "kvcheck/base/kernels/lanes_highway.h"
 #include "kvcheck/base/kernels/products_highway.h"
 
@@ -49,7 +50,7 @@ HWY_INLINE void weigh_columns(
     const Lanes weight = all(meeting.weights[i]);
     const float* row = columns + i * dim;
     each<C>([&](auto c) KV_INLINE {
-      total[c] = add(total[c], multiply(weight, load(row + 16 * c, count)));
+      total[c] = multiply_add(weight, load(row + 16 * c, count), total[c]);
     });
   }
   each<C>([&](auto c) KV_INLINE { store(total[c], out + 16 * c, count); });

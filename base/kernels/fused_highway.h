@@ -1,5 +1,5 @@
-// What attention needs of lanes beside lanes_highway.h: products that are fused into their sums,
-// and sixteen sums of lanes at once.
+// What products need of lanes beside lanes_highway.h: fusion into their sums, and sixteen sums of
+// lanes at once.
 //
 // As that header, it is for *_highway.cpp alone and is included once per target.
 #if defined(KVCHECK_FUSED_HIGHWAY_H) == defined(HWY_TARGET_TOGGLE)

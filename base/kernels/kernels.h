@@ -4,7 +4,9 @@
 // SSE4 and NEON (written once with Highway). All compute in the same order with the same roundings,
 // so a result does not depend on the machine. A sum keeps 16 running lanes (element i is added to
 // lane i mod 16), which are added at the end in a fixed tree; `sum` keeps 64 lanes and folds them
-// to 16 first. Products are rounded before they are added, and exp is our own polynomial.
+// to 16 first. In dot_rows and in weighted rows a product is fused into its sum, that is, both are
+// rounded once, and dot_rows pads both vectors with zeros to a multiple of sixteen. Elsewhere
+// products are rounded before they are added. exp is our own polynomial.
 // tests/base/kernels_test.cpp compares every kernel with the scalar one bit by bit, at every length
 // from 0 to 257.
 #pragma once
@@ -27,11 +29,19 @@ std::string_view number_name(Number number);
 // The longest list that Kernels::largest takes.
 inline constexpr std::size_t most_candidates = 128;
 
+struct RowSum {
+  float sum = 0;
+  bool any_sign = false;
+};
+
 struct Kernels {
   std::string_view name;
 
   // out[i] = the i-th number at `bytes`, which need not be aligned. Requires n numbers there.
   void (*widen)(Number number, const std::byte* bytes, std::size_t n, float* out);
+
+  // Widens n numbers, and returns what sum() and any_sign() give of them: one pass over a row.
+  RowSum (*widen_and_sum)(Number number, const std::byte* bytes, std::size_t n, float* out);
 
   // maxima[lane] = the largest values[i] with i mod 32 = lane, for 32 lanes; 0 for a lane without
   // values. Requires values >= 0.

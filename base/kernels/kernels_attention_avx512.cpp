@@ -10,18 +10,16 @@ KV_AVX512_BEGIN
 namespace kv {
 namespace {
 
-// Products are rounded before they are added (no fused multiply-add), as in the scalar kernel.
 __m512 dot_lanes(const float* a, const float* b, std::size_t n) {
   __m512 lanes = _mm512_setzero_ps();
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    lanes = _mm512_add_ps(lanes, _mm512_mul_ps(_mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i)));
+    lanes = _mm512_fmadd_ps(_mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i), lanes);
   }
   if (i < n) {
     const __mmask16 live = first(n - i);
-    const __m512 product =
-        _mm512_mul_ps(_mm512_maskz_loadu_ps(live, a + i), _mm512_maskz_loadu_ps(live, b + i));
-    lanes = _mm512_mask_add_ps(lanes, live, lanes, product);
+    lanes = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(live, a + i), _mm512_maskz_loadu_ps(live, b + i),
+                            lanes);
   }
   return lanes;
 }
@@ -37,7 +35,7 @@ void weigh(const float* weights, RowOf row_of, std::size_t n, std::size_t dim, f
       const __m512 weight = _mm512_set1_ps(weights[i]);
       const float* row = row_of(i) + j;
       each<4>([&](auto r) {
-        total[r] = _mm512_add_ps(total[r], _mm512_mul_ps(weight, _mm512_loadu_ps(row + 16 * r)));
+        total[r] = _mm512_fmadd_ps(weight, _mm512_loadu_ps(row + 16 * r), total[r]);
       });
     }
     each<4>([&](auto r) { _mm512_storeu_ps(out + j + 16 * r, total[r]); });
@@ -47,7 +45,7 @@ void weigh(const float* weights, RowOf row_of, std::size_t n, std::size_t dim, f
     __m512 total = _mm512_setzero_ps();
     for (std::size_t i = 0; i < n; ++i) {
       const __m512 row = _mm512_maskz_loadu_ps(live, row_of(i) + j);
-      total = _mm512_add_ps(total, _mm512_mul_ps(_mm512_set1_ps(weights[i]), row));
+      total = _mm512_fmadd_ps(_mm512_set1_ps(weights[i]), row, total);
     }
     _mm512_mask_storeu_ps(out + j, live, total);
   }

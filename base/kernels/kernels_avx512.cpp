@@ -89,6 +89,35 @@ float sum(const float* values, std::size_t n) {
   return add_lanes(_mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, d)));
 }
 
+// The order of sum(): sixteen i mod 4 is added to the four lanes i mod 4.
+template <Number number>
+RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, float* out) {
+  __m512 sums[4];
+  each<4>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
+  __m512i bits = _mm512_setzero_si512();
+  const auto step = [&](std::size_t i, __m512& sum, __mmask16 live) KV_INLINED {
+    constexpr std::size_t size = number == Number::f32 ? 4 : 2;
+    const __m512 here = load_wide<number>(bytes + i * size, live);
+    _mm512_mask_storeu_ps(out + i, live, here);
+    bits = _mm512_or_si512(bits, _mm512_castps_si512(here));
+    sum = _mm512_mask_add_ps(sum, live, sum, here);
+  };
+  std::size_t i = 0;
+  for (; i + 64 <= n; i += 64) each<4>([&](auto k) { step(i + 16 * k, sums[k], 0xFFFF); });
+  each<4>([&](auto k) {
+    if (i + 16 * k < n) step(i + 16 * k, sums[k], first(n - i - 16 * k));
+  });
+  return {
+      add_lanes(_mm512_add_ps(_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3]))),
+      _mm512_movepi32_mask(bits) != 0};
+}
+
+RowSum widen_and_sum(Number number, const std::byte* bytes, std::size_t n, float* out) {
+  if (number == Number::f16) return widen_and_sum_as<Number::f16>(bytes, n, out);
+  if (number == Number::bf16) return widen_and_sum_as<Number::bf16>(bytes, n, out);
+  return widen_and_sum_as<Number::f32>(bytes, n, out);
+}
+
 // A plain loop, which does two loads a cycle: hardware gathers were slower on the machines that we
 // measured.
 void gather(const float* values, const Position* at, std::size_t n, float* out) {
@@ -237,6 +266,7 @@ void relax(const double* cost, const double* price, double base, std::size_t n, 
 
 const Kernels avx512_kernels = {.name = "avx512",
                                 .widen = widen,
+                                .widen_and_sum = widen_and_sum,
                                 .lane_maxima = lane_maxima,
                                 .any_bit = any_bit,
                                 .any_sign = any_sign,

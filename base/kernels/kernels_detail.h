@@ -30,6 +30,9 @@ void avx512_weigh_rows_at(const float* weights,
                           float* out);
 double avx512_softmax(float* logits, std::size_t n);
 
+// a . b in sixteen lanes, as base/kernels/kernels.h defines it.
+float scalar_dot(const float* a, const float* b, std::size_t n);
+
 // Entries that kernels_double_scalar.cpp and kernels_double_avx512.cpp define.
 double scalar_dot_double(const float* a, const float* b, std::size_t n);
 double scalar_dot_weights(const float* values, const double* weights, std::size_t n);

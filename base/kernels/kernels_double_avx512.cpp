@@ -43,29 +43,26 @@ template <typename Term>
 }  // namespace
 
 double avx512_dot_double(const float* a, const float* b, std::size_t n) {
-  return sum_of(
-      n, [=](std::size_t i, __mmask8 live) __attribute__((always_inline)) {
-        return _mm512_mul_pd(load_wide(a + i, live), load_wide(b + i, live));
-      });
+  return sum_of(n, [=](std::size_t i, __mmask8 live) KV_INLINED {
+    return _mm512_mul_pd(load_wide(a + i, live), load_wide(b + i, live));
+  });
 }
 
 double avx512_dot_weights(const float* values, const double* weights, std::size_t n) {
-  return sum_of(
-      n, [=](std::size_t i, __mmask8 live) __attribute__((always_inline)) {
-        return _mm512_mul_pd(load_wide(values + i, live), _mm512_maskz_loadu_pd(live, weights + i));
-      });
+  return sum_of(n, [=](std::size_t i, __mmask8 live) KV_INLINED {
+    return _mm512_mul_pd(load_wide(values + i, live), _mm512_maskz_loadu_pd(live, weights + i));
+  });
 }
 
 double avx512_quadratic(const float* values,
                         const double* linear,
                         const double* square,
                         std::size_t n) {
-  return sum_of(
-      n, [=](std::size_t i, __mmask8 live) __attribute__((always_inline)) {
-        const __m512d value = load_wide(values + i, live);
-        const __m512d curved = _mm512_mul_pd(value, _mm512_maskz_loadu_pd(live, square + i));
-        return _mm512_mul_pd(value, _mm512_add_pd(_mm512_maskz_loadu_pd(live, linear + i), curved));
-      });
+  return sum_of(n, [=](std::size_t i, __mmask8 live) KV_INLINED {
+    const __m512d value = load_wide(values + i, live);
+    const __m512d curved = _mm512_mul_pd(value, _mm512_maskz_loadu_pd(live, square + i));
+    return _mm512_mul_pd(value, _mm512_add_pd(_mm512_maskz_loadu_pd(live, linear + i), curved));
+  });
 }
 
 void avx512_log_each(double* values, std::size_t n) {

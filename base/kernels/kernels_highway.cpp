@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "kvcheck/base/kernels/kernels_highway.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kvcheck/base/kernels/fused_highway.h"
 #include "kvcheck/base/kernels/lanes_highway.h"
 
 #include <algorithm>
@@ -88,6 +89,39 @@ float sum(const float* values, std::size_t n) {
   return add_lanes(add(add(four[0], four[1]), add(four[2], four[3])));
 }
 
+// The order of sum(): sixteen i mod 4 is added to the lanes i mod 4.
+template <typename Stored>
+RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, float* out) {
+  Lanes four[4] = {all(0), all(0), all(0), all(0)};
+  auto bits = hn::Zero(Words());
+  const auto step = [&](std::size_t i, Lanes& sum, auto count) KV_INLINE {
+    const Lanes here = load<Stored>(bytes + sizeof(Stored) * i, count);
+    store(here, out + i, count);
+    each<parts>([&](auto p) KV_INLINE { bits = hn::Or(bits, hn::BitCast(Words(), here.part[p])); });
+    sum = add(sum, here);
+  };
+  std::size_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    each<4>([&](auto k) KV_INLINE { step(i + 16 * k, four[k], Sixteen()); });
+  }
+  each<4>([&](auto k) KV_INLINE {
+    if (i + 16 <= n) {
+      step(i, four[k], Sixteen());
+    } else if (i < n) {
+      step(i, four[k], n - i);
+    }
+    i += 16;
+  });
+  return {add_lanes(add(add(four[0], four[1]), add(four[2], four[3]))),
+          !hn::AllFalse(Words(), hn::Lt(bits, hn::Zero(Words())))};
+}
+
+RowSum widen_and_sum(Number number, const std::byte* bytes, std::size_t n, float* out) {
+  if (number == Number::f16) return widen_and_sum_as<hwy::float16_t>(bytes, n, out);
+  if (number == Number::bf16) return widen_and_sum_as<hwy::bfloat16_t>(bytes, n, out);
+  return widen_and_sum_as<float>(bytes, n, out);
+}
+
 void add_to(float* into, const float* from, std::size_t n) {
   by_sixteen(n, [=](std::size_t i, auto count) KV_INLINE {
     store(add(load(into + i, count), load(from + i, count)), into + i, count);
@@ -136,7 +170,6 @@ std::size_t argmin(const float* values, std::size_t n) {
   return static_cast<std::size_t>(std::find(values, values + n, least) - values);
 }
 
-// Products are rounded before they are added (no fused multiply-add), as in the scalar kernel.
 void dot_rows(const float* query,
               const float* rows,
               std::size_t n,
@@ -147,7 +180,7 @@ void dot_rows(const float* query,
     const float* row = rows + i * dim;
     Lanes lanes = all(0);
     by_sixteen(dim, [&](std::size_t j, auto count) KV_INLINE {
-      lanes = add(lanes, multiply(load(query + j, count), load(row + j, count)));
+      lanes = multiply_add(load(query + j, count), load(row + j, count), lanes);
     });
     out[i] = factor * add_lanes(lanes);
   }
@@ -168,7 +201,7 @@ HWY_INLINE void weigh_columns(const float* weights,
     const Lanes weight = all(weights[i]);
     const float* row = row_of(i) + j;
     each<C>([&](auto c) KV_INLINE {
-      total[c] = add(total[c], multiply(weight, load(row + 16 * c, count)));
+      total[c] = multiply_add(weight, load(row + 16 * c, count), total[c]);
     });
   }
   each<C>([&](auto c) KV_INLINE { store(total[c], out + j + 16 * c, count); });
@@ -223,6 +256,7 @@ double softmax(float* logits, std::size_t n) {
 
 void put_kernels(Kernels& table) {
   table.widen = widen;
+  table.widen_and_sum = widen_and_sum;
   table.lane_maxima = lane_maxima;
   table.any_bit = any_bit;
   table.any_sign = any_sign;

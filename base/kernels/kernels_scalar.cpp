@@ -67,6 +67,11 @@ float sum(const float* values, std::size_t n) {
   return add_lanes(lanes);
 }
 
+RowSum widen_and_sum(Number number, const std::byte* bytes, std::size_t n, float* out) {
+  widen(number, bytes, n, out);
+  return {sum(out, n), any_sign(out, n)};
+}
+
 void gather(const float* values, const Position* at, std::size_t n, float* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = values[at[i]];
 }
@@ -139,27 +144,17 @@ void relax(const double* cost, const double* price, double base, std::size_t n, 
   for (; i < n; ++i) distance[i] = std::min(distance[i], base + (cost[i] - price[i]));
 }
 
-float dot(const float* a, const float* b, std::size_t n) {
-  Lanes lanes{};
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    for (std::size_t lane = 0; lane < 16; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
-  }
-  for (std::size_t lane = 0; i + lane < n; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
-  return add_lanes(lanes);
-}
-
 void dot_rows(const float* query,
               const float* rows,
               std::size_t n,
               std::size_t dim,
               float factor,
               float* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = factor * dot(query, rows + i * dim, dim);
+  for (std::size_t i = 0; i < n; ++i) out[i] = factor * scalar_dot(query, rows + i * dim, dim);
 }
 
 void add_row(float weight, const float* row, std::size_t dim, float* out) {
-  for (std::size_t j = 0; j < dim; ++j) out[j] += weight * row[j];
+  for (std::size_t j = 0; j < dim; ++j) out[j] = std::fma(weight, row[j], out[j]);
 }
 
 void weigh_rows(
@@ -200,8 +195,18 @@ double softmax(float* logits, std::size_t n) {
 
 }  // namespace
 
+float scalar_dot(const float* a, const float* b, std::size_t n) {
+  Lanes lanes{};
+  for (std::size_t i = 0; i < n; ++i) lanes[i % 16] = std::fma(a[i], b[i], lanes[i % 16]);
+  // The padding of the last sixteen: a fused product that underflows can leave -0, and this ends
+  // it.
+  for (std::size_t i = n; i % 16 != 0; ++i) lanes[i % 16] += 0.0F;
+  return add_lanes(lanes);
+}
+
 const Kernels scalar_kernels = {.name = "scalar",
                                 .widen = widen,
+                                .widen_and_sum = widen_and_sum,
                                 .lane_maxima = lane_maxima,
                                 .any_bit = any_bit,
                                 .any_sign = any_sign,

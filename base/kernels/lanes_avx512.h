@@ -30,6 +30,10 @@
 #define KV_AVX512_END _Pragma("GCC diagnostic pop") _Pragma("GCC pop_options")
 #endif
 
+// For the lambdas of inner loops. One that is called at two places, such as for whole sixteens and
+// for the rest, would otherwise be a function of its own.
+#define KV_INLINED __attribute__((always_inline))
+
 KV_AVX512_BEGIN
 
 namespace kv {
@@ -119,21 +123,6 @@ template <auto level = _MM_HINT_T1>
   for (std::size_t line = 0; line < bytes; line += 64) {
     _mm_prefetch(reinterpret_cast<const char*>(at + line), level);
   }
-}
-
-// Handles tokens 0 ... tokens - 1 by calls of some<T, leads>(t), each for the T tokens from t on. T
-// is 4 while four are left, then 1; `leads` is true in the first call only.
-template <typename F>
-[[gnu::always_inline]] inline void tokens_by_four(std::size_t tokens, const F& some) {
-  std::size_t t = 0;
-  if (tokens >= 4) {
-    some.template operator()<4, true>(t);
-    t += 4;
-  } else if (tokens > 0) {
-    some.template operator()<1, true>(t++);
-  }
-  for (; t + 4 <= tokens; t += 4) some.template operator()<4, false>(t);
-  for (; t < tokens; ++t) some.template operator()<1, false>(t);
 }
 
 }  // namespace

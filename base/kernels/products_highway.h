@@ -9,6 +9,7 @@
 #define KVCHECK_PRODUCTS_HIGHWAY_H
 #endif
 
+#include "kvcheck/base/kernels/fused_highway.h"
 #include "kvcheck/base/kernels/lanes_highway.h"
 
 #if KV_HAS_LANES
@@ -22,8 +23,7 @@ constexpr std::size_t rows_at_once = 3;
 constexpr std::size_t vectors_at_once = HWY_TARGET == HWY_SSE4 ? 1 : 2;
 
 // Calls put(t, r, row r . vector t) for R rows and T vectors of n numbers, each stored one after
-// another. The zeros of lanes beyond the end change no sum, because a sum that begins at 0 is never
-// -0.
+// another.
 template <std::size_t R, std::size_t T, typename Put>
 HWY_INLINE void dot_block(const float* rows, const float* vectors, std::size_t n, const Put& put) {
   Lanes sums[T * R];
@@ -39,7 +39,7 @@ HWY_INLINE void dot_block(const float* rows, const float* vectors, std::size_t n
         const Register row = hn::LoadU(Floats(), rows + r * n + i + p * width);
         each<T>([&](auto t) KV_INLINE {
           Register& sum = sums[t * R + r].part[p];
-          sum = hn::Add(sum, hn::Mul(row, here[t]));
+          sum = fused(row, here[t], sum);
         });
       });
     });
@@ -47,7 +47,7 @@ HWY_INLINE void dot_block(const float* rows, const float* vectors, std::size_t n
   if (i < n) {
     each<T * R>([&](auto k) KV_INLINE {
       const Lanes row = load(rows + k % R * n + i, n - i);
-      sums[k] = add(sums[k], multiply(row, load(vectors + k / R * n + i, n - i)));
+      sums[k] = multiply_add(row, load(vectors + k / R * n + i, n - i), sums[k]);
     });
   }
   each<T * R>([&](auto k) KV_INLINE { put(k / R, k % R, add_lanes(sums[k])); });

@@ -3,8 +3,7 @@
 // Several vectors (the query heads that share a kv-head; in a prompt, those of several tokens) read
 // the same rows, in tiles of 16 ranks. Per vector and tile:
 //
-//   logits    scale * (query . key), in sixteen lanes as in model/kernels/model_kernels.h, products
-//             fused, both padded with zeros to a multiple of sixteen; times the key's own scale
+//   logits    scale * (query . key), as in model/kernels/model_kernels.h; times the key's own scale
 //             where it is int8
 //   most      the largest logit so far; when it grows, sums and output are scaled by
 //             exp(old - new), which is 0 at first

@@ -58,7 +58,7 @@ template <Storage storage, auto level, std::size_t T>
     row[r] = row_at<storage>(job.keys, i + (r < rows ? r : 0));
     value[r] = row_at<storage>(job.values, i + (r < rows ? r : 0));
   }
-  const auto step = [&](std::size_t j, __mmask16 live) __attribute__((always_inline)) {
+  const auto step = [&](std::size_t j, __mmask16 live) KV_INLINED {
     __m512 here[T];
     each<T>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, queries + t * dim + j); });
     if (leads && j * size_of<storage> % 64 == 0) {
@@ -96,7 +96,7 @@ template <Storage storage, auto level>
       ask_for<level>(row_at<storage>(job.values, next), dim * size_of<storage>);
     }
     const std::byte* row = row_at<storage>(job.keys, i + (r < rows ? r : 0));
-    const auto step = [&](std::size_t j, __mmask16 live) __attribute__((always_inline)) {
+    const auto step = [&](std::size_t j, __mmask16 live) KV_INLINED {
       sums[at] = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(live, query + j),
                                  load<storage>(row + j * size_of<storage>, live), sums[at]);
     };

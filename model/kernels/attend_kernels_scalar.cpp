@@ -23,15 +23,6 @@ float add_lanes(const float* sums) {
   return all[0];
 }
 
-float dot(const float* a, const float* b, std::size_t n) {
-  std::array<float, lanes> sums{};
-  for (std::size_t i = 0; i < n; ++i) sums[i % lanes] = std::fma(a[i], b[i], sums[i % lanes]);
-  // The padding of the last sixteen: a fused product that underflows can leave -0, and this ends
-  // it.
-  for (std::size_t i = n; i % lanes != 0; ++i) sums[i % lanes] += 0.0F;
-  return add_lanes(sums.data());
-}
-
 // The exponential that base/kernels/kernels.h defines, operation by operation.
 float exponential(float x) {
   if (x < exp_underflow) return 0;
@@ -76,7 +67,7 @@ void meet_tile(
     // Runs are not cut at tiles: a tile may need queries of several.
     while (i >= run->end) ++run;
     widen_row(job.keys, i, row);
-    const float product = job.scale * dot(run->queries + v * dim, row.data(), dim);
+    const float product = job.scale * scalar_dot(run->queries + v * dim, row.data(), dim);
     const float logit = product * scale_of(job.keys, i);
     if (job.logits != nullptr) job.logits[v * job.stride + i] = logit;
     weights[i - begin] = logit;

@@ -1,7 +1,6 @@
 #include "kvcheck/model/kernels/model_kernels.h"
 
-#include <vector>
-
+#include "kvcheck/base/aligned_floats.h"
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
 namespace kv::model {
@@ -16,7 +15,7 @@ const KernelTables<ModelKernels>& tables() {
 }  // namespace
 
 float* scratch_floats(std::size_t n) {
-  thread_local std::vector<float> floats;
+  thread_local AlignedFloats floats;
   if (floats.size() < n) floats.resize(n);
   return floats.data();
 }

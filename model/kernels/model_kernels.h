@@ -1,9 +1,15 @@
 // The decoder's inner loops, selected with those of base/kernels/kernels.h.
 //
 // As there, the order of every sum is part of the definition: sixteen running lanes (element i is
-// added to lane i mod 16), products rounded before they are added, a fixed tree at the end;
-// weighted rows are added in order. So a result depends neither on the machine nor on how many
-// rows, heads or tokens one call takes in. Stored numbers are widened exactly.
+// added to lane i mod 16) of vectors padded with zeros, products fused into their sums, a fixed
+// tree at the end; weighted rows are added in order, fused too. So a result depends neither on the
+// machine nor on how many rows, heads or tokens one call takes in. Stored numbers are widened
+// exactly.
+//
+// Processors without an instruction for it (SSE4 and scalar kernels) emulate the fused product,
+// which takes several times as long there. On two cores of an Intel server it lets a prompt's
+// products run at 1.4 (f32) to 1.9 (f16) times the rate, because multiplication and addition share
+// their units.
 #pragma once
 
 #include <cstddef>

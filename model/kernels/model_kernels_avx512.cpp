@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "kvcheck/base/kernels/lanes_avx512.h"
+#include "kvcheck/base/kernels/products_avx512.h"
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
 KV_AVX512_BEGIN
@@ -11,9 +12,12 @@ namespace {
 template <Number number>
 constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
 
+// From so many tokens on, rows of floats are copied too: mapped files rarely align them, and loads
+// of two cache lines take longer.
+constexpr std::size_t tokens_to_copy = 32;
+
 // Dot products of R rows with T vectors, each in sixteen lanes of its own; one that leads asks for
-// the R rows behind them, which lie there. A lane beyond the end
-// would add +0 to its sum, which changes no sum but one of -0; the mask keeps even that.
+// the R rows behind them, which lie there.
 template <Number number, std::size_t R, std::size_t T, bool leads = false>
 void dot_block(const std::byte* const (&rows)[R],
                const float* const (&x)[T],
@@ -21,71 +25,71 @@ void dot_block(const std::byte* const (&rows)[R],
                float (&out)[T][R]) {
   __m512 sums[T * R];
   each<T * R>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
+  const auto step = [&](std::size_t i, __mmask16 live) KV_INLINED {
     __m512 here[T];
-    each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
+    each<T>([&](auto t) KV_INLINED { here[t] = _mm512_maskz_loadu_ps(live, x[t] + i); });
     if (leads && i * size_of<number> % 64 == 0) {
       for (std::size_t r = 0; r < R; ++r) {
         ask_for(rows[r] + (R * n + i) * size_of<number>, 1);
       }
     }
-    each<R>([&](auto r) {
-      const __m512 row = load_wide<number>(rows[r] + i * size_of<number>, 0xFFFF);
-      each<T>([&](auto t) {
-        sums[t * R + r] = _mm512_add_ps(sums[t * R + r], _mm512_mul_ps(row, here[t]));
-      });
+    each<R>([&](auto r) KV_INLINED {
+      const __m512 row = load_wide<number>(rows[r] + i * size_of<number>, live);
+      each<T>([&](auto t)
+                  KV_INLINED { sums[t * R + r] = _mm512_fmadd_ps(row, here[t], sums[t * R + r]); });
     });
-  }
-  if (i < n) {
-    const __mmask16 live = first(n - i);
-    each<T * R>([&](auto k) {
-      const __m512 row = load_wide<number>(rows[k % R] + i * size_of<number>, live);
-      const __m512 product = _mm512_mul_ps(row, _mm512_maskz_loadu_ps(live, x[k / R] + i));
-      sums[k] = _mm512_mask_add_ps(sums[k], live, sums[k], product);
-    });
-  }
+  };
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) step(i, 0xFFFF);
+  if (i < n) step(i, first(n - i));
   each<T * R>([&](auto k) { out[k / R][k % R] = add_lanes(sums[k]); });
 }
 
-template <Number number, std::size_t R, std::size_t T, bool leads>
-void multiply_block(
-    const std::byte* weights, std::size_t columns, const float* x, std::size_t stride, float* out) {
-  const std::byte* row[R];
-  const float* token[T];
-  float sums[T][R];
-  for (std::size_t r = 0; r < R; ++r) row[r] = weights + r * columns * size_of<number>;
-  for (std::size_t t = 0; t < T; ++t) token[t] = x + t * columns;
-  dot_block<number, R, T, leads>(row, token, columns, sums);
-  for (std::size_t t = 0; t < T; ++t) std::memcpy(out + t * stride, sums[t], sizeof sums[t]);
-}
-
-// Rows by R at a time; within them tokens by four, so that rows come from memory once. Gives the
-// first row that was left.
+// One token with R rows at a time from `begin` on. Returns the first row that was left.
 template <Number number, std::size_t R>
-std::size_t multiply_rows(const WeightRows& weights,
-                          std::size_t begin,
-                          const float* x,
-                          std::size_t tokens,
-                          std::size_t stride,
-                          float* out) {
-  const std::size_t columns = weights.columns;
+std::size_t multiply_one(const WeightRows& weights, std::size_t begin, const float* x, float* out) {
+  const std::size_t bytes = weights.columns * size_of<number>;
   for (; begin + R <= weights.rows; begin += R) {
-    const std::byte* here = weights.data + begin * columns * size_of<number>;
-    const auto some = [&]<std::size_t T, bool leads>(std::size_t t) {
-      multiply_block<number, R, T, leads>(here, columns, x + t * columns, stride,
-                                          out + t * stride + begin);
-    };
-    tokens_by_four(tokens, some);
+    const std::byte* row[R];
+    for (std::size_t r = 0; r < R; ++r) row[r] = weights.data + (begin + r) * bytes;
+    const float* const token[1] = {x};
+    float sums[1][R];
+    dot_block<number, R, 1, true>(row, token, weights.columns, sums);
+    std::memcpy(out + begin, sums[0], sizeof sums[0]);
   }
   return begin;
+}
+
+// Copies n numbers, and asks for as many behind them.
+template <Number number>
+void widen_ahead(const std::byte* from, std::size_t n, float* to) {
+  for (std::size_t i = 0; i < n; i += 16) {
+    const std::byte* here = from + i * size_of<number>;
+    if (i * size_of<number> % 64 == 0) ask_for(here + n * size_of<number>, 1);
+    const __mmask16 live = first(n - i);
+    _mm512_mask_storeu_ps(to + i, live, load_wide<number>(here, live));
+  }
 }
 
 template <Number number>
 void multiply_as(
     const WeightRows& weights, const float* x, std::size_t tokens, std::size_t stride, float* out) {
-  const std::size_t done = multiply_rows<number, 4>(weights, 0, x, tokens, stride, out);
-  multiply_rows<number, 1>(weights, done, x, tokens, stride, out);
+  const std::size_t n = weights.columns;
+  if (tokens == 1) {
+    multiply_one<number, 1>(weights, multiply_one<number, 4>(weights, 0, x, out), x, out);
+    return;
+  }
+  float* wide = scratch_floats(rows_at_once * n);
+  const auto rows_of = [&](std::size_t begin, std::size_t count) {
+    const std::byte* from = weights.data + begin * n * size_of<number>;
+    if (number == Number::f32 && tokens < tokens_to_copy) {
+      return reinterpret_cast<const float*>(from);
+    }
+    widen_ahead<number>(from, count * n, wide);
+    return static_cast<const float*>(wide);
+  };
+  dot_all(weights.rows, rows_of, {x, tokens, n},
+          [=](std::size_t t, std::size_t r, float sum) { out[t * stride + r] = sum; });
 }
 
 void multiply(
@@ -188,7 +192,7 @@ void weigh_block(
       const __m512 here = load_wide<number>(row + 16 * c * size_of<number>, live[c]);
       each<H>([&](auto h) {
         const __m512 weight = _mm512_set1_ps(mass[h * stride + i]);
-        sums[h * C + c] = _mm512_add_ps(sums[h * C + c], _mm512_mul_ps(weight, here));
+        sums[h * C + c] = _mm512_fmadd_ps(weight, here, sums[h * C + c]);
       });
     });
   }

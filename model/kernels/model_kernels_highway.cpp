@@ -21,8 +21,7 @@ using namespace kv::HWY_NAMESPACE;
 // NEON's 32, eight of SSE4's sixteen.
 constexpr std::size_t sums_at_once = HWY_TARGET == HWY_SSE4 ? 2 : 4;
 
-// Dot products of R rows with T vectors; one that leads prefetches the R rows behind them. The
-// zeros of lanes beyond the end change no sum, because a sum that begins at 0 is never -0.
+// Dot products of R rows with T vectors; one that leads prefetches the R rows behind them.
 template <typename Stored, std::size_t R, std::size_t T>
 HWY_INLINE void dot_block(const std::byte* const (&rows)[R],
                           const float* const (&x)[T],
@@ -42,7 +41,7 @@ HWY_INLINE void dot_block(const std::byte* const (&rows)[R],
     each<R>([&](auto r) KV_INLINE {
       const Lanes row = load<Stored>(rows[r] + i * sizeof(Stored), count);
       each<T>([&](auto t)
-                  KV_INLINE { sums[t * R + r] = add(sums[t * R + r], multiply(row, here[t])); });
+                  KV_INLINE { sums[t * R + r] = multiply_add(row, here[t], sums[t * R + r]); });
     });
   });
   each<T * R>([&](auto k) KV_INLINE { out[k / R][k % R] = add_lanes(sums[k]); });
@@ -169,7 +168,7 @@ HWY_INLINE void weigh_columns(const SlotRows& values,
       const Lanes here = load<Stored>(row + 16 * c * sizeof(Stored), count);
       each<H>([&](auto h) KV_INLINE {
         const Lanes weight = all(mass[h * stride + i]);
-        sums[h * C + c] = add(sums[h * C + c], multiply(weight, here));
+        sums[h * C + c] = multiply_add(weight, here, sums[h * C + c]);
       });
     });
   }

@@ -1,32 +1,12 @@
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <vector>
 
+#include "kvcheck/base/kernels/kernels_detail.h"
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
 namespace kv::model {
 namespace {
-
-constexpr std::size_t lanes = 16;
-
-float add_lanes(std::array<float, lanes> sums) {
-  for (std::size_t half = lanes / 2; half > 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
-  }
-  return sums[0];
-}
-
-// Products are rounded before they are added; lanes beyond the end add nothing, not even +0, which
-// would turn a sum of -0 into +0.
-float dot(const float* a, const float* b, std::size_t n) {
-  std::array<float, lanes> sums{};
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
-  }
-  for (std::size_t lane = 0; i + lane < n; ++lane) sums[lane] += a[i + lane] * b[i + lane];
-  return add_lanes(sums);
-}
 
 // Row s of `bytes` as floats.
 void widen_row(Number number, const std::byte* bytes, std::size_t s, std::vector<float>& row) {
@@ -40,7 +20,7 @@ void multiply(
   for (std::size_t r = 0; r < weights.rows; ++r) {
     widen_row(weights.number, weights.data, r, row);
     for (std::size_t t = 0; t < tokens; ++t) {
-      out[t * stride + r] = dot(row.data(), x + t * weights.columns, weights.columns);
+      out[t * stride + r] = scalar_dot(row.data(), x + t * weights.columns, weights.columns);
     }
   }
 }
@@ -57,7 +37,7 @@ void multiply_quantised(const QuantisedRows& weights,
   for (std::size_t r = 0; r < weights.rows; ++r) {
     widen_codes(weights, r, row.data());
     for (std::size_t t = 0; t < tokens; ++t) {
-      const float sum = dot(row.data(), x + t * weights.columns, weights.columns);
+      const float sum = scalar_dot(row.data(), x + t * weights.columns, weights.columns);
       out[t * stride + r] = by_row ? weights.scales[r] * sum : sum;
     }
   }
@@ -73,7 +53,7 @@ void logits(const SlotRows& keys,
   for (std::size_t i = 0; i < keys.count; ++i) {
     widen_row(static_cast<Number>(keys.storage), keys.rows, keys.slots[i], row);
     for (std::size_t h = 0; h < heads; ++h) {
-      out[h * stride + i] = scale * dot(queries + h * keys.dim, row.data(), keys.dim);
+      out[h * stride + i] = scale * scalar_dot(queries + h * keys.dim, row.data(), keys.dim);
     }
   }
 }
@@ -87,7 +67,7 @@ void weigh(
     for (std::size_t h = 0; h < heads; ++h) {
       const float weight = mass[h * stride + i];
       float* sum = out + h * values.dim;
-      for (std::size_t j = 0; j < values.dim; ++j) sum[j] += weight * row[j];
+      for (std::size_t j = 0; j < values.dim; ++j) sum[j] = std::fma(weight, row[j], sum[j]);
     }
   }
 }

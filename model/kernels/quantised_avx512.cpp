@@ -1,6 +1,7 @@
-#include <cstring>
+#include <algorithm>
 
 #include "kvcheck/base/kernels/lanes_avx512.h"
+#include "kvcheck/base/kernels/products_avx512.h"
 #include "kvcheck/model/kernels/block_codes.h"
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
@@ -77,80 +78,45 @@ struct BlockRow {
   }
 };
 
-// R rows with T tokens, summed in the order of model/kernels/model_kernels.h. A row of int8 has one
-// scale, for its sums; nf4's stand in the weights. A block that leads asks for the codes of the R
-// rows behind it.
-template <typename Row, std::size_t R, std::size_t T, bool leads>
-void block(const Row (&row)[R], const float* const (&x)[T], std::size_t n, float (&out)[T][R]) {
-  __m512 sums[T * R];
-  each<T * R>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    __m512 here[T];
-    each<T>([&](auto t) { here[t] = _mm512_loadu_ps(x[t] + i); });
-    if (const std::size_t at = code_bytes(Row::kind, i); leads && at % 64 == 0) {
-      for (std::size_t r = 0; r < R; ++r) {
-        ask_for(row[r].codes + R * code_bytes(Row::kind, n) + at, 1);
-      }
-    }
-    each<R>([&](auto r) {
-      const __m512 weights = row[r].load(i, 16);
-      each<T>([&](auto t) {
-        sums[t * R + r] = _mm512_add_ps(sums[t * R + r], _mm512_mul_ps(weights, here[t]));
-      });
-    });
-  }
-  if (i < n) {
-    const __mmask16 live = first(n - i);
-    each<R>([&](auto r) {
-      const __m512 weights = row[r].load(i, n - i);
-      each<T>([&](auto t) {
-        const __m512 product = _mm512_mul_ps(weights, _mm512_maskz_loadu_ps(live, x[t] + i));
-        sums[t * R + r] = _mm512_mask_add_ps(sums[t * R + r], live, sums[t * R + r], product);
-      });
-    });
-  }
-  each<T * R>([&](auto k) {
-    const float sum = add_lanes(sums[k]);
-    out[k / R][k % R] = Row::kind == Quantisation::int8 ? row[k % R].scales[0] * sum : sum;
-  });
+template <typename Row>
+Row row_of(const QuantisedRows& weights, std::size_t index) {
+  return {weights.codes + index * code_bytes(Row::kind, weights.columns),
+          weights.scales + index * scales_of_row(Row::kind, weights.columns)};
 }
 
-template <typename Row, std::size_t R, std::size_t T, bool leads>
-void multiply_block(const QuantisedRows& weights,
-                    std::size_t begin,
-                    const float* x,
-                    std::size_t stride,
-                    float* out) {
-  const std::size_t bytes = code_bytes(Row::kind, weights.columns);
-  const std::size_t scales = scales_of_row(Row::kind, weights.columns);
-  Row row[R];
-  const float* token[T];
-  float sums[T][R];
-  for (std::size_t r = 0; r < R; ++r) {
-    row[r] = {weights.codes + (begin + r) * bytes, weights.scales + (begin + r) * scales};
-  }
-  for (std::size_t t = 0; t < T; ++t) token[t] = x + t * weights.columns;
-  block<Row, R, T, leads>(row, token, weights.columns, sums);
-  for (std::size_t t = 0; t < T; ++t) {
-    std::memcpy(out + t * stride + begin, sums[t], sizeof sums[t]);
-  }
+// A row of int8 has one scale, for its sums; those of other formats stand in the weights.
+template <typename Row>
+float scaled_sum(const QuantisedRows& weights, std::size_t index, float sum) {
+  return Row::kind == Quantisation::int8 ? weights.scales[index] * sum : sum;
 }
 
-// Rows by R at a time; within them tokens by four, so that rows come from memory once.
+// One token with R rows at a time from `begin` on; each block asks for the codes of the next one.
+// Returns the first row that was left.
 template <typename Row, std::size_t R>
-std::size_t multiply_rows(const QuantisedRows& weights,
-                          std::size_t begin,
-                          const float* x,
-                          std::size_t tokens,
-                          std::size_t stride,
-                          float* out) {
+std::size_t multiply_one(const QuantisedRows& weights,
+                         std::size_t begin,
+                         const float* x,
+                         float* out) {
+  const std::size_t n = weights.columns;
+  const std::size_t ahead = R * code_bytes(Row::kind, n);
   for (; begin + R <= weights.rows; begin += R) {
-    const auto some = [&]<std::size_t T, bool leads>(std::size_t t) {
-      multiply_block<Row, R, T, leads>(weights, begin, x + t * weights.columns, stride,
-                                       out + t * stride);
+    Row row[R];
+    __m512 sums[R];
+    for (std::size_t r = 0; r < R; ++r) row[r] = row_of<Row>(weights, begin + r);
+    each<R>([&](auto r) { sums[r] = _mm512_setzero_ps(); });
+    const auto step = [&](std::size_t i, std::size_t count) KV_INLINED {
+      const __m512 here = _mm512_maskz_loadu_ps(first(count), x + i);
+      if (const std::size_t at = code_bytes(Row::kind, i); at % 64 == 0) {
+        for (std::size_t r = 0; r < R; ++r) ask_for(row[r].codes + ahead + at, 1);
+      }
+      each<R>([&](auto r)
+                  KV_INLINED { sums[r] = _mm512_fmadd_ps(row[r].load(i, count), here, sums[r]); });
     };
-    tokens_by_four(tokens, some);
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) step(i, 16);
+    if (i < n) step(i, n - i);
+    each<R>(
+        [&](auto r) { out[begin + r] = scaled_sum<Row>(weights, begin + r, add_lanes(sums[r])); });
   }
   return begin;
 }
@@ -161,8 +127,25 @@ void multiply_as(const QuantisedRows& weights,
                  std::size_t tokens,
                  std::size_t stride,
                  float* out) {
-  const std::size_t done = multiply_rows<Row, 4>(weights, 0, x, tokens, stride, out);
-  multiply_rows<Row, 1>(weights, done, x, tokens, stride, out);
+  const std::size_t n = weights.columns;
+  if (tokens == 1) {
+    multiply_one<Row, 1>(weights, multiply_one<Row, 4>(weights, 0, x, out), x, out);
+    return;
+  }
+  float* wide = scratch_floats(rows_at_once * n);
+  const auto rows_of = [&](std::size_t begin, std::size_t count) {
+    for (std::size_t r = 0; r < count; ++r) {
+      const Row row = row_of<Row>(weights, begin + r);
+      for (std::size_t i = 0; i < n; i += 16) {
+        const std::size_t live = std::min<std::size_t>(n - i, 16);
+        _mm512_mask_storeu_ps(wide + r * n + i, first(live), row.load(i, live));
+      }
+    }
+    return static_cast<const float*>(wide);
+  };
+  dot_all(weights.rows, rows_of, {x, tokens, n}, [&](std::size_t t, std::size_t r, float sum) {
+    out[t * stride + r] = scaled_sum<Row>(weights, r, sum);
+  });
 }
 
 }  // namespace

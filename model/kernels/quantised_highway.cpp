@@ -187,7 +187,7 @@ std::size_t multiply_one(const QuantisedRows& weights,
         for (std::size_t r = 0; r < R; ++r) hwy::Prefetch(row[r].codes + ahead + at);
       }
       each<R>([&](auto r)
-                  KV_INLINE { sums[r] = add(sums[r], multiply(row[r].weights(i, count), here)); });
+                  KV_INLINE { sums[r] = multiply_add(row[r].weights(i, count), here, sums[r]); });
     });
     each<R>([&](auto r) KV_INLINE {
       out[begin + r] = scaled_sum<Row>(weights, begin + r, add_lanes(sums[r]));

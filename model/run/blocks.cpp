@@ -90,20 +90,17 @@ void scale_by(double factor, std::span<float> values) {
 }
 
 void multiply(const Matrix& weight, std::size_t tokens, const float* in, float* out, Team& team) {
-  // Rows are multiplied four at a time; sixteen are whole cache lines of the outputs, which two
-  // threads would otherwise write in turn.
-  constexpr std::size_t grain = 16;
+  // Rows are multiplied by four, or six with several tokens. Multiples of sixteen are whole cache
+  // lines of the outputs, which two threads would otherwise write in turn.
+  const std::size_t grain = tokens == 1 ? 16 : 48;
   team.run_ranges(weight.rows, grain, tokens * weight.columns,
                   [&](std::size_t begin, std::size_t end, std::size_t /*worker*/) {
                     multiply_rows(weight, begin, end, tokens, in, out);
                   });
 }
 
-void apply(const Linear& linear,
-           std::size_t tokens,
-           const float* in,
-           std::vector<float>& out,
-           Team& team) {
+void apply(
+    const Linear& linear, std::size_t tokens, const float* in, AlignedFloats& out, Team& team) {
   const std::size_t rows = linear.weight.rows;
   out.resize(tokens * rows);
   multiply(linear.weight, tokens, in, out.data(), team);
@@ -131,7 +128,7 @@ void Mlp::run(const LayerWeights& layer,
               Activation activation,
               std::size_t tokens,
               const float* in,
-              std::vector<float>& out,
+              AlignedFloats& out,
               Team& team) {
   apply(layer.up, tokens, in, up_, team);
   // Families differ here: a plain MLP, or a gated one (SwiGLU), whose gate alone is activated.

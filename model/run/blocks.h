@@ -4,8 +4,8 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
+#include "kvcheck/base/aligned_floats.h"
 #include "kvcheck/base/threads/team.h"
 #include "kvcheck/model/weights/language_model.h"
 
@@ -26,7 +26,7 @@ void multiply(const Matrix& weight, std::size_t tokens, const float* in, float* 
 
 // The same plus the bias.
 void apply(
-    const Linear& linear, std::size_t tokens, const float* in, std::vector<float>& out, Team& team);
+    const Linear& linear, std::size_t tokens, const float* in, AlignedFloats& out, Team& team);
 
 // values[i] = f(values[i]), and times by[i] if `by` has numbers.
 void activate(Activation activation,
@@ -41,12 +41,12 @@ class Mlp {
            Activation activation,
            std::size_t tokens,
            const float* in,
-           std::vector<float>& out,
+           AlignedFloats& out,
            Team& team);
 
  private:
-  std::vector<float> gate_;
-  std::vector<float> up_;
+  AlignedFloats gate_;
+  AlignedFloats up_;
 };
 
 }  // namespace kv::model

@@ -115,14 +115,14 @@ class Decoder {
   ReEvaluation re_evaluation_;
   std::size_t tokens_ = 0;  // of the chunk
   Mlp mlp_;
-  std::vector<float> hidden_states_;  // [tokens, width]: the residual stream
-  std::vector<float> normed_;
-  std::vector<float> q_;
-  std::vector<float> k_;
-  std::vector<float> v_;
-  std::vector<float> attended_;
-  std::vector<float> added_;
-  std::vector<float> logits_;
+  AlignedFloats hidden_states_;  // [tokens, width]: the residual stream
+  AlignedFloats normed_;
+  AlignedFloats q_;
+  AlignedFloats k_;
+  AlignedFloats v_;
+  AlignedFloats attended_;
+  AlignedFloats added_;
+  AlignedFloats logits_;
 };
 
 }  // namespace kv::model

@@ -127,30 +127,35 @@ Result<void> DenseRows::check_above(Position query, const std::byte* row) {
 }
 
 // The row as the trace holds it: its numbers up to the diagonal in mass_.
-Result<void> DenseRows::widen_stored(Position query, std::size_t index) {
+Result<RowSum> DenseRows::widen_stored(Position query, std::size_t index) {
   const TensorView& tensor = trace_.layer(layer_).attention;
   const std::size_t tokens = trace_.info().tokens;
   const std::size_t n = query + std::size_t{1};
   const std::size_t row_bytes = tokens * tensor.bytes_per_number();
   const std::byte* row = tensor.data + (head_ * tensor.shape[1] + index) * row_bytes;
-  kernels().widen(tensor.number, row, n, mass_.data());
-  if (n == tokens) return {};
+  const RowSum read = kernels().widen_and_sum(tensor.number, row, n, mass_.data());
+  if (n == tokens) return read;
   prefetch(row + row_bytes, row_bytes);
-  return check_above(query, row);
+  if (Result<void> zeros = check_above(query, row); !zeros) return zeros.error();
+  return read;
 }
 
 Result<void> DenseRows::read_row(Position query, std::size_t index) {
   const std::size_t n = query + std::size_t{1};
   const Kernels& kernel = kernels();
+  RowSum read;
   if (maker_) {
     maker_->make(query, std::span(mass_).first(n));
-  } else if (Result<void> stored = widen_stored(query, index); !stored) {
-    return stored;
+    read = {kernel.sum(mass_.data(), n), kernel.any_sign(mass_.data(), n)};
+  } else {
+    const Result<RowSum> stored = widen_stored(query, index);
+    if (!stored) return stored.error();
+    read = *stored;
   }
-  const float sum = kernel.sum(mass_.data(), n);
+  const float sum = read.sum;
   if (Result<void> right = check_sum(query, sum); !right) return right;
   // A sign bit may be that of -0, so the value decides.
-  if (kernel.any_sign(mass_.data(), n)) {
+  if (read.any_sign) {
     const std::size_t least = kernel.argmin(mass_.data(), n);
     if (mass_[least] < 0) {
       return bad_row(query, "the weight of key " + std::to_string(least) + " is " +

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/position.h"
 #include "kvcheck/sim/cache/head_logits.h"
 #include "kvcheck/sim/cache/rope.h"
@@ -91,7 +92,7 @@ class DenseRows {
   [[nodiscard]] const HeadLogits& head_logits() const { return *head_logits_; }
 
  private:
-  [[nodiscard]] Result<void> widen_stored(Position query, std::size_t row);
+  [[nodiscard]] Result<RowSum> widen_stored(Position query, std::size_t row);
   [[nodiscard]] Result<void> read_row(Position query, std::size_t row);
   [[nodiscard]] Result<void> check_above(Position query, const std::byte* row);
   [[nodiscard]] Result<void> check_sum(Position query, float sum) const;

@@ -2,6 +2,7 @@
 // double-precision oracle (Eigen).
 #include <Eigen/Dense>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "kvcheck/base/half.h"
@@ -97,8 +98,8 @@ TEST(ModelKernels, ExistForEveryKindOfMachine) {
   EXPECT_EQ(model_kernels().name, kernels().name);
 }
 
-// A product that is fused into its sum would leave the last bit of the exact product.
-TEST(ModelKernels, RoundProductsBeforeTheyAreAdded) {
+// The last bit of each exact product is left, which a rounded product would have lost.
+TEST(ModelKernels, FuseProductsIntoTheirSums) {
   constexpr float factor = 1 + 0x1p-12F;
   constexpr float rounded = 1 + 0x1p-11F;
   ASSERT_EQ(factor * factor, rounded);
@@ -108,8 +109,24 @@ TEST(ModelKernels, RoundProductsBeforeTheyAreAdded) {
   std::fill_n(row.begin(), 16, -rounded);
   x[32] = 0;
   for (const ModelKernels* table : supported_model_kernels()) {
-    EXPECT_EQ(multiplied(*table, Number::f32, stored(row, Number::f32), x, 33), Numbers{0})
+    EXPECT_EQ(multiplied(*table, Number::f32, stored(row, Number::f32), x, 33), Numbers{0x1p-20F})
         << table->name;
+  }
+}
+
+// Products that underflow leave -0 in every lane, and the padding of the last sixteen makes it 0.
+TEST(ModelKernels, PadVectorsWithZeros) {
+  for (std::size_t columns = 1; columns <= 65; ++columns) {
+    for (const std::size_t tokens : {1U, 5U, 33U}) {
+      const Numbers x(tokens * columns, -1e-30F);
+      const Stored weights = stored(Numbers(7 * columns, 1e-30F), Number::f32);
+      for (const ModelKernels* table : supported_model_kernels()) {
+        for (const float sum : multiplied(*table, Number::f32, weights, x, columns)) {
+          ASSERT_EQ(sum, 0);
+          ASSERT_EQ(std::signbit(sum), columns % 16 == 0) << table->name << " " << columns;
+        }
+      }
+    }
   }
 }
 
@@ -117,8 +134,8 @@ TEST(ModelKernels, ProductsAreTheSameBitsAtEveryLength) {
   const ModelKernels& scalar = *supported_model_kernels().back();
   ASSERT_EQ(scalar.name, "scalar");
   for (std::size_t columns = 1; columns <= 257; ++columns) {
-    const std::size_t rows = 1 + columns % 9;
-    const std::size_t tokens = 1 + columns % 7;
+    const std::size_t rows = 1 + columns % 14;
+    const std::size_t tokens = columns % 5 == 0 ? 34 : 1 + columns % 7;
     const Numbers x = draws(tokens * columns, columns);
     for (const Number number : all_numbers) {
       const Stored weights = stored(draws(rows * columns, 1000 + columns), number);
