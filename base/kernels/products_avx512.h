@@ -56,16 +56,30 @@ struct Vectors {
   std::size_t n;
 };
 
-// Calls put(t, r, row r . vector t) for R rows, of which `rows` are the numbers.
+// Rows as they are stored.
+struct StoredRows {
+  const std::byte* data;
+  std::size_t bytes;  // of a row
+  std::size_t count;
+};
+
+// Calls put(t, sums) for every vector t: its products with R rows, of which `rows` are the numbers.
+// Each step asks memory for its share of the `bytes` from `next` on: all at once would be more than
+// one core can wait for.
 template <std::size_t R, typename Put>
-void dot_with_all(const float* rows, const Vectors& vectors, const Put& put) {
+void dot_with_all(const float* rows,
+                  const Vectors& vectors,
+                  const std::byte* next,
+                  std::size_t bytes,
+                  const Put& put) {
+  std::size_t asked = 0;
   const auto some = [&]<std::size_t T>(std::size_t t,
                                        std::integral_constant<std::size_t, T> /*T*/) {
+    const std::size_t share = bytes * (t + T) / vectors.count;
+    for (; asked < share; asked += 64) ask_for(next + asked, 1);
     Sums<R, T> sums;
     dot_tile<R, T>(rows, vectors.numbers + t * vectors.n, vectors.n, sums);
-    for (std::size_t k = 0; k < T; ++k) {
-      for (std::size_t r = 0; r < R; ++r) put(t + k, r, sums[k][r]);
-    }
+    for (std::size_t k = 0; k < T; ++k) put(t + k, sums[k]);
   };
   std::size_t t = 0;
   for (; t + vectors_at_once <= vectors.count; t += vectors_at_once) {
@@ -74,15 +88,22 @@ void dot_with_all(const float* rows, const Vectors& vectors, const Put& put) {
   for (; t < vectors.count; ++t) some(t, std::integral_constant<std::size_t, 1>());
 }
 
-// The same for all of row_count rows. rows_of(begin, k) gives the numbers of k rows from `begin`
-// on, one row after another.
+// Calls put(t, r, sums, R) for R rows from r on and vector t until all rows have been multiplied
+// with all vectors; R is a constant. rows_of(begin, k) gives the numbers of k rows from `begin` on,
+// one row after another.
 template <typename RowsOf, typename Put>
-void dot_all(std::size_t row_count, const RowsOf& rows_of, const Vectors& vectors, const Put& put) {
+void dot_all(const StoredRows& stored,
+             const RowsOf& rows_of,
+             const Vectors& vectors,
+             const Put& put) {
   std::size_t begin = 0;
   const auto by = [&]<std::size_t R>(std::integral_constant<std::size_t, R> /*R*/) {
-    for (; begin + R <= row_count; begin += R) {
-      dot_with_all<R>(rows_of(begin, R), vectors,
-                      [&](std::size_t t, std::size_t r, float sum) { put(t, begin + r, sum); });
+    for (; begin + R <= stored.count; begin += R) {
+      const std::byte* next = stored.data + (begin + R) * stored.bytes;
+      dot_with_all<R>(rows_of(begin, R), vectors, next, R * stored.bytes,
+                      [&](std::size_t t, const float* sums) {
+                        put(t, begin, sums, std::integral_constant<std::size_t, R>());
+                      });
     }
   };
   by(std::integral_constant<std::size_t, rows_at_once>());

@@ -60,15 +60,14 @@ std::size_t multiply_one(const WeightRows& weights, std::size_t begin, const flo
   return begin;
 }
 
-// Copies n numbers, and asks for as many behind them.
 template <Number number>
-void widen_ahead(const std::byte* from, std::size_t n, float* to) {
-  for (std::size_t i = 0; i < n; i += 16) {
-    const std::byte* here = from + i * size_of<number>;
-    if (i * size_of<number> % 64 == 0) ask_for(here + n * size_of<number>, 1);
-    const __mmask16 live = first(n - i);
-    _mm512_mask_storeu_ps(to + i, live, load_wide<number>(here, live));
+void widen(const std::byte* from, std::size_t n, float* to) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    _mm512_storeu_ps(to + i, load_wide<number>(from + i * size_of<number>, 0xFFFF));
   }
+  const __mmask16 live = first(n - i);
+  _mm512_mask_storeu_ps(to + i, live, load_wide<number>(from + i * size_of<number>, live));
 }
 
 template <Number number>
@@ -85,11 +84,14 @@ void multiply_as(
     if (number == Number::f32 && tokens < tokens_to_copy) {
       return reinterpret_cast<const float*>(from);
     }
-    widen_ahead<number>(from, count * n, wide);
+    widen<number>(from, count * n, wide);
     return static_cast<const float*>(wide);
   };
-  dot_all(weights.rows, rows_of, {x, tokens, n},
-          [=](std::size_t t, std::size_t r, float sum) { out[t * stride + r] = sum; });
+  const StoredRows stored = {weights.data, n * size_of<number>, weights.rows};
+  dot_all(stored, rows_of, {x, tokens, n},
+          [=](std::size_t t, std::size_t r, const float* sums, auto count) {
+            std::memcpy(out + t * stride + r, sums, count * sizeof(float));
+          });
 }
 
 void multiply(

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "kvcheck/base/kernels/lanes_avx512.h"
 #include "kvcheck/base/kernels/products_avx512.h"
 #include "kvcheck/model/kernels/block_codes.h"
@@ -136,16 +134,20 @@ void multiply_as(const QuantisedRows& weights,
   const auto rows_of = [&](std::size_t begin, std::size_t count) {
     for (std::size_t r = 0; r < count; ++r) {
       const Row row = row_of<Row>(weights, begin + r);
-      for (std::size_t i = 0; i < n; i += 16) {
-        const std::size_t live = std::min<std::size_t>(n - i, 16);
-        _mm512_mask_storeu_ps(wide + r * n + i, first(live), row.load(i, live));
-      }
+      float* to = wide + r * n;
+      std::size_t i = 0;
+      for (; i + 16 <= n; i += 16) _mm512_storeu_ps(to + i, row.load(i, 16));
+      if (i < n) _mm512_mask_storeu_ps(to + i, first(n - i), row.load(i, n - i));
     }
     return static_cast<const float*>(wide);
   };
-  dot_all(weights.rows, rows_of, {x, tokens, n}, [&](std::size_t t, std::size_t r, float sum) {
-    out[t * stride + r] = scaled_sum<Row>(weights, r, sum);
-  });
+  const StoredRows stored = {weights.codes, code_bytes(Row::kind, n), weights.rows};
+  dot_all(stored, rows_of, {x, tokens, n},
+          [&](std::size_t t, std::size_t r, const float* sums, auto count) {
+            for (std::size_t k = 0; k < count; ++k) {
+              out[t * stride + r + k] = scaled_sum<Row>(weights, r + k, sums[k]);
+            }
+          });
 }
 
 }  // namespace

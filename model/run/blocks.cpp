@@ -1,5 +1,7 @@
 #include "kvcheck/model/run/blocks.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -8,21 +10,49 @@
 namespace kv::model {
 namespace {
 
-// In double, so that the rounding is that of the result, whatever the C library.
-double activated(Activation activation, double x) {
+// What 1 / (1 + exp(-z)) scales x by, for activations of that form.
+double argument_of_sigmoid(Activation activation, double x) {
+  if (activation == Activation::silu) return x;
+  // GELU by tanh: (1 + tanh(u)) / 2 is the sigmoid of 2 u.
+  return 2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+}
+
+// In double, so that the rounding is that of the result. By the exponential of -|z|, which never
+// overflows.
+void scale_by_sigmoids(Activation activation, std::span<float> values) {
+  constexpr std::size_t at_once = 256;
+  std::array<double, at_once> z{};
+  std::array<double, at_once> power{};
+  for (std::size_t begin = 0; begin < values.size(); begin += at_once) {
+    const auto some = values.subspan(begin, std::min(at_once, values.size() - begin));
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      z[i] = argument_of_sigmoid(activation, static_cast<double>(some[i]));
+      // The kernel takes no NaN; the product below leaves it one.
+      power[i] = std::isnan(z[i]) ? 0 : -std::fabs(z[i]);
+    }
+    kernels().exp_each(power.data(), some.size());
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const double share = (z[i] < 0 ? power[i] : 1.0) / (1 + power[i]);
+      some[i] = static_cast<float>(static_cast<double>(some[i]) * share);
+    }
+  }
+}
+
+void activate_range(Activation activation, std::span<float> values) {
   switch (activation) {
     case Activation::silu:
-      return x / (1 + std::exp(-x));
+    case Activation::gelu_tanh:
+      return scale_by_sigmoids(activation, values);
     case Activation::gelu:
-      return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
-    case Activation::gelu_tanh: {
-      const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-      return 0.5 * x * (1 + std::tanh(inner));
-    }
+      for (float& value : values) {
+        const auto x = static_cast<double>(value);
+        value = static_cast<float>(0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)));
+      }
+      return;
     case Activation::relu:
-      return x > 0 ? x : 0;
+      for (float& value : values) value = value > 0 ? value : 0;
+      return;
   }
-  return x;
 }
 
 void normalise_tokens(
@@ -114,14 +144,12 @@ void activate(Activation activation,
               std::span<float> values,
               std::span<const float> by,
               Team& team) {
-  constexpr std::size_t a_number = 32;  // an exponential in double
-  team.run_ranges(
-      values.size(), 16, a_number, [&](std::size_t begin, std::size_t end, std::size_t /*worker*/) {
-        for (std::size_t i = begin; i < end; ++i) {
-          values[i] = static_cast<float>(activated(activation, static_cast<double>(values[i])));
-          if (!by.empty()) values[i] *= by[i];
-        }
-      });
+  constexpr std::size_t a_number = 16;  // an exponential in double
+  team.run_ranges(values.size(), 16, a_number,
+                  [&](std::size_t begin, std::size_t end, std::size_t /*worker*/) {
+                    activate_range(activation, values.subspan(begin, end - begin));
+                    for (std::size_t i = begin; i < end && !by.empty(); ++i) values[i] *= by[i];
+                  });
 }
 
 void Mlp::run(const LayerWeights& layer,
