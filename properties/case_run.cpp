@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kvcheck/properties/facts_shape.h"
+#include "kvcheck/properties/stop.h"
 
 namespace kv::properties {
 namespace {
@@ -31,6 +32,8 @@ CaseRun::CaseRun(Family& family,
       history_{.what = {setup, stream, {}}, .contract = contract} {
   try {
     subjects_.push_back(family_.make(setup, draws_));
+  } catch (const Interrupted&) {
+    throw;  // no fault of the subject
   } catch (const std::exception& failure) {
     history_.failure = failure.what();
   }
@@ -41,6 +44,8 @@ void CaseRun::make(const Call& call) {
   history_.what.calls.push_back(call);
   try {
     perform(call);
+  } catch (const Interrupted&) {
+    throw;  // no fault of the subject
   } catch (const std::exception& failure) {
     history_.failure = failure.what();
   }

@@ -12,6 +12,7 @@
 #include "kvcheck/cli/check/laws_text.h"
 #include "kvcheck/cli/check/result_colours.h"
 #include "kvcheck/cli/check/subject.h"
+#include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/own_time.h"
@@ -19,6 +20,7 @@
 #include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/output/result_writers.h"
 #include "kvcheck/properties/recorded/record_cases.h"
+#include "kvcheck/properties/stop.h"
 
 namespace kv::cli {
 namespace {
@@ -83,7 +85,7 @@ constexpr std::string_view help =
     "{options}\n"
     "\n"
     "Exit status: 0 every law that was run holds; 1 a law is broken; 2 usage, or nothing was run;\n"
-    "3 with --strict, no law is broken but not all that apply were run.\n"
+    "3 with --strict, no law is broken but not all that apply were run; 130 interrupted.\n"
     "\n"
     "Examples:\n"
     "  kvcheck check reservoir:sinks=4,recent=28,budget=64\n"
@@ -215,6 +217,8 @@ Result<void> record(properties::Family& family,
 }
 
 Result<Outcome> check(const Arguments& arguments, Streams& streams) {
+  const InterruptGuard guard;
+  const properties::StopWhen stop(interrupted);
   const auto time = parse_time(arguments.value("time"));
   const auto subject = subject_of(arguments, time ? *time : 0);
   if (!subject) return subject.error();

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "kvcheck/base/text/text_stream.h"
+#include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/own_time.h"
 #include "kvcheck/cli/options/progress.h"
+#include "kvcheck/properties/stop.h"
 #include "kvcheck/reports/figures/figure_kills.h"
 
 namespace kv::cli {
@@ -55,7 +57,7 @@ constexpr std::string_view help =
     "{options}\n"
     "\n"
     "Exit status: 0 all of this is so; 1 a mutant lives, a law kills nothing, or a law reports a\n"
-    "finding on a correct subject.\n"
+    "finding on a correct subject; 2 usage; 130 interrupted.\n"
     "\n"
     "Examples:\n"
     "  kvcheck selftest\n"
@@ -138,6 +140,8 @@ Result<Outcome> selftest_of(properties::SelftestOptions options,
   options.workers = static_cast<std::uint32_t>(workers->value_or(0));
   auto outputs = open_outputs(*arguments);
   if (!outputs) return outputs.error();
+  const InterruptGuard guard;
+  const properties::StopWhen stop(interrupted);
   Progress progress(streams.err, streams.terminal && !arguments->given("quiet"));
   options.progress = [&](double share, std::string_view what) { progress.update(share, what); };
   const auto report = properties::run_selftest(options);

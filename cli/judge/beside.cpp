@@ -6,9 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/replay/source.h"
 #include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/properties/laws/judging/facts.h"
+#include "kvcheck/properties/stop.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/sim/cache/trace_rotations.h"
 #include "kvcheck/sim/replay/replay.h"
@@ -135,6 +137,7 @@ Result<Retained> retained_of(const History& history, const Trace& trace, bool or
   Retained all{.optimum = 0};
   double heads = 0;
   for (std::size_t unit = 0; unit < history.units(); ++unit) {
+    properties::stop_if_asked();
     const SeenUnit seen = seen_unit(history, unit);
     const auto own = retained_by(trace, rotations, seen, oracle && info.tokens <= most_exact);
     if (!own) return own.error();
@@ -199,6 +202,7 @@ Result<void> add_policies(const Trace& trace,
   options.series_points = 1;
   options.oracle = oracle;
   options.oracle_tokens = most_exact;
+  options.progress = [](double) { return !interrupted(); };
   const auto replayed = replay(trace, cells, options);
   if (!replayed) return replayed.error();
   for (const CellResult& cell : replayed->cells) {

@@ -10,11 +10,13 @@
 #include "kvcheck/cli/check/result_colours.h"
 #include "kvcheck/cli/judge/array_history.h"
 #include "kvcheck/cli/judge/beside.h"
+#include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/properties/output/result_writers.h"
 #include "kvcheck/properties/recorded/judge_file.h"
+#include "kvcheck/properties/stop.h"
 #include "kvcheck/reports/tables/tables.h"
 #include "kvcheck/sim/spec/spec.h"
 
@@ -89,7 +91,8 @@ constexpr std::string_view help =
     "{options}\n"
     "\n"
     "Exit status: 0 every law that was run holds; 1 a law is broken; 2 usage, a wrong file, or\n"
-    "nothing was run; 3 with --strict, no law is broken but not all that apply were run.\n"
+    "nothing was run; 3 with --strict, no law is broken but not all that apply were run;\n"
+    "130 interrupted.\n"
     "\n"
     "Examples:\n"
     "  kvcheck judge run.jsonl\n"
@@ -205,6 +208,8 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
   if (!options) return options.error();
   auto files = open_files(*arguments);
   if (!files) return files.error();
+  const InterruptGuard guard;
+  const properties::StopWhen stop(interrupted);
   const std::string& path = arguments->operands()[0];
   const auto file = MappedFile::open(path);
   if (!file) return file.error();

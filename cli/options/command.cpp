@@ -11,6 +11,7 @@
 #include "kvcheck/base/text/printable.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/terminal.h"
+#include "kvcheck/properties/stop.h"
 
 namespace kv::cli {
 namespace {
@@ -24,6 +25,10 @@ int run_guarded(const Command& command,
     if (!result) return report_error(caller, result.error(), streams);
     if (*result == Outcome::incomplete) return exit_status::incomplete;
     return *result == Outcome::law_broken ? exit_status::law_broken : exit_status::done;
+  } catch (const properties::Interrupted& interruption) {
+    // Only commands that write at their end are ended in this way.
+    return report_error(
+        caller, io_error(std::string(interruption.what()) + "; nothing was written"), streams);
   } catch (const std::bad_alloc&) {
     streams.err << caller << ": out of memory\n";
   } catch (const std::system_error& error) {

@@ -22,6 +22,8 @@
 #include <system_error>
 #include <vector>
 
+#include "kvcheck/properties/stop.h"
+
 namespace kv::properties {
 namespace {
 
@@ -126,29 +128,52 @@ class Child {
     }
   }
 
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // A process that is not waited for any more would go on working in vain.
+  ~Child() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+
   // Waits for its end and returns what ended it; empty: it was done.
   std::string ended(const std::function<void()>& wait) {
-    int status = 0;
-    useconds_t pause = 200;
-    for (;;) {
-      const pid_t got = ::waitpid(process_, &status, wait ? WNOHANG : 0);
-      if (got == process_) break;
-      if (got < 0 && errno != EINTR) {
-        throw std::runtime_error("a child process was lost: " + std::string(std::strerror(errno)));
-      }
-      if (!wait) continue;
-      wait();
-      ::usleep(pause);
-      if (pause < 5'000) pause *= 2;
-    }
+    const int status = awaited(wait);
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM)) {
-      ::raise(WTERMSIG(status));  // meant for this process too, and no finding
+      // Meant for this process too, and no finding. If this process has noted the same signal
+      // already, a second one would end it.
+      stop_if_asked();
+      ::raise(WTERMSIG(status));
       throw Interrupted();
     }
     return end_of(status, errors_);
   }
 
  private:
+  // The status with which it ended.
+  int awaited(const std::function<void()>& wait) {
+    const bool polls = wait || may_be_stopped();
+    int status = 0;
+    useconds_t pause = 200;
+    for (;;) {
+      const pid_t got = ::waitpid(process_, &status, polls ? WNOHANG : 0);
+      if (got < 0 && errno != EINTR) {
+        process_ = -1;
+        throw std::runtime_error("a child process was lost: " + std::string(std::strerror(errno)));
+      }
+      if (got == process_) break;
+      if (!polls) continue;
+      stop_if_asked();
+      if (wait) wait();
+      ::usleep(pause);
+      if (pause < 5'000) pause *= 2;
+    }
+    process_ = -1;
+    return status;
+  }
+
   ErrorOutput errors_;
   pid_t process_ = -1;
 };
@@ -194,6 +219,7 @@ std::string run_in_children(std::uint32_t count,
 }
 
 void die_of_signals() {
+  forget_stop();
   for (const int signal : {SIGALRM, SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     // A parent that started us with the signal ignored (nohup, a shell's &) wants it ignored.
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);

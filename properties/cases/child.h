@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
 
 namespace kv::properties {
@@ -27,12 +26,6 @@ class SharedMemory {
   void* data_;
 };
 
-// The child was asked to stop by SIGINT or SIGTERM, and so was this process.
-class Interrupted : public std::runtime_error {
- public:
-  Interrupted() : std::runtime_error("interrupted") {}
-};
-
 // Data that a child may allocate beyond what its parent had: what allocates without end is refused
 // memory, in the call that does it, before the system looks for a process to end. At most half of
 // what the machine has.
@@ -42,7 +35,8 @@ inline constexpr std::uint64_t child_memory = std::uint64_t{4} << 30U;
 // died of signal 11 (Segmentation fault)", with the last line that it wrote on standard error, or
 // "it gave no answer in time". `wait` is called some times a second; may be null. What the
 // child does to memory is lost, but for SharedMemory. Throws std::system_error if the system starts
-// no process.
+// no process, and Interrupted (properties/stop.h) if this process or the child is asked to
+// stop; the child is gone then.
 std::string run_in_child(const std::function<void()>& work, const std::function<void()>& wait);
 
 // Runs work(0), ..., work(count - 1) in a child process each, all at once, and waits. Gives how the
@@ -52,8 +46,9 @@ std::string run_in_children(std::uint32_t count,
                             const std::function<void(std::uint32_t)>& work,
                             const std::function<void()>& wait);
 
-// Within a child: signals end it, whatever handlers it inherited; what is ignored remains so. A
-// sanitizer's handler would end it with a status, which does not tell the signal.
+// Within a child: signals end it, whatever handlers it inherited, and it is not asked to stop in
+// another way; what is ignored remains so. A sanitizer's handler would end it with a status, which
+// does not tell the signal.
 void die_of_signals();
 
 // Within a child: it dies unless this is called again within so many seconds, those not counted in

@@ -10,6 +10,7 @@
 #include "kvcheck/properties/heads.h"
 #include "kvcheck/properties/recorded/history_lines.h"
 #include "kvcheck/properties/remote/contract_json.h"
+#include "kvcheck/properties/stop.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
@@ -94,6 +95,7 @@ Error HistoryFile::wrong(const std::string& sentence) const {
 
 Result<std::optional<boost::json::value>> HistoryFile::next_line() {
   while (at_.offset < text_.size()) {
+    stop_if_asked();
     before_ = at_;
     const std::size_t end = std::min(text_.find('\n', at_.offset), text_.size());
     const std::string_view line = text_.substr(at_.offset, end - at_.offset);

@@ -9,6 +9,7 @@
 #include "kvcheck/properties/heads.h"
 #include "kvcheck/properties/laws/law_filter.h"
 #include "kvcheck/properties/recorded/recorded_laws.h"
+#include "kvcheck/properties/stop.h"
 
 namespace kv::properties {
 namespace {
@@ -109,6 +110,7 @@ class Judge {
     }
     part->history.coverage = coverage_of(part->history);
     for (std::size_t i = 0; i < report_.laws.size(); ++i) {
+      stop_if_asked();
       if (report_.laws[i].status != Status::broken) judge(report_.laws[i], notes_[i], head, *part);
     }
     return {};

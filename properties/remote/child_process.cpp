@@ -16,6 +16,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/properties/cases/child.h"
+#include "kvcheck/properties/stop.h"
 
 namespace kv::properties {
 namespace {
@@ -172,7 +173,8 @@ std::string Child::exchange(std::string_view& rest, int timer) {
       {.fd = errors_, .events = POLLIN, .revents = 0},
       {.fd = rest.empty() ? -1 : to_, .events = POLLOUT, .revents = 0},
   }};
-  if (::poll(polled.data(), polled.size(), -1) < 0) return {};
+  constexpr int milliseconds = 100;  // between two looks at whether the user wants to stop
+  if (::poll(polled.data(), polled.size(), may_be_stopped() ? milliseconds : -1) <= 0) return {};
   if (polled[2].revents != 0 && !drain(errors_, last_words_)) close_one(errors_);
   if (last_words_.size() > 2 * most_last_words) {
     last_words_.erase(0, last_words_.size() - most_last_words);
@@ -216,8 +218,10 @@ Result<std::string> Child::ask(std::string_view line, double seconds, std::size_
       return answer;
     }
     const std::string stopped = exchange(rest, timer);
-    if (stopped.empty()) continue;
+    const bool interrupted = asked_to_stop();
+    if (stopped.empty() && !interrupted) continue;
     close_one(timer);
+    if (interrupted) throw Interrupted();
     return gone(stopped == "late"
                     ? "gave no answer within " + shortest(std::ceil(10 * seconds) / 10) + " s"
                     : "");

@@ -34,7 +34,8 @@ class Child {
   // Sends a line (without its newline) and waits for one at most `seconds`. An error says how the
   // child ended ("killed by signal 11 (Segmentation fault)", "exited with status 1", "gave no
   // answer within 10 s", "wrote a line of more than 64 bytes") with the last lines of its standard
-  // error; the child is gone then. Not much more than `longest` bytes are kept of any line.
+  // error; the child is gone then. Not much more than `longest` bytes are kept of any line. Throws
+  // Interrupted (properties/stop.h) if the user asks to stop.
   Result<std::string> ask(std::string_view line, double seconds, std::size_t longest);
 
   [[nodiscard]] bool alive() const { return process_ > 0; }

@@ -1,5 +1,9 @@
+#include <sys/wait.h>
+
 #include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/cases/child.h"
+#include "kvcheck/properties/remote/child_process.h"
+#include "kvcheck/properties/stop.h"
 #include "kvcheck/tests/properties/faulty_family.h"
 
 namespace kv::properties {
@@ -146,6 +150,28 @@ TEST(Survival, ChildrenShareMemoryAndNothingElse) {
             "");
   EXPECT_EQ(shared[0] + shared[1] + shared[2] + shared[3], 10);
   EXPECT_EQ(own, 0);
+}
+
+bool yes() {
+  return true;
+}
+
+TEST(Stopping, EndsAChildThatIsWaitedFor) {
+  const StopWhen stop(yes);
+  EXPECT_THROW(run_in_child(
+                   [] {
+                     for (volatile bool forever = true; forever;) continue;
+                   },
+                   {}),
+               Interrupted);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "the child is still there";
+}
+
+TEST(Stopping, EndsTheWaitForAProgram) {
+  const auto silent = Child::run_command("exec sleep 100");
+  ASSERT_TRUE(silent);
+  const StopWhen stop(yes);
+  EXPECT_THROW(static_cast<void>((*silent)->ask("a question", 100, 100)), Interrupted);
 }
 
 }  // namespace

@@ -153,6 +153,10 @@ class Faults(unittest.TestCase):
                        "print('here', flush=True)\n"
                        "kvcheck.replay(trace, ['h2o', 'tova', 'random'], [200, 400, 800], seeds=90)\n")
 
+    def test_ctrl_c_ends_a_long_check(self):
+        self.interrupt("print('here', flush=True)\n"
+                       "kvcheck.check('h2o:budget=64', nightly=True)\n")
+
     def interrupt(self, text):
         child = subprocess.Popen([sys.executable, "-c", "import kvcheck\n" + text],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)

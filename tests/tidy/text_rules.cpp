@@ -79,8 +79,9 @@ const std::array<Ban, 13> bans = {{
       "python/bindings/",
       // Lack of memory that is met while a policy of a user runs.
       "policies/guarded.h",
-      // What no caller can go on after: no child process, or a right subject that breaks a law.
-      "properties/cases/child.cpp", "properties/selftest/selftest.cpp"},
+      // What no caller can go on after: no child process, a right subject that breaks a law, or a
+      // user who asks to stop.
+      "properties/cases/child.cpp", "properties/selftest/selftest.cpp", "properties/stop.cpp"},
      {},
      "return an Error, or KV_CHECK what only a bug can break"},
     {{"new"}, {}, {}, "own with std::vector or std::make_unique"},
