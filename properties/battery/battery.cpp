@@ -82,6 +82,7 @@ class Battery {
       result.cases = tally.cases;
       result.vacuous = tally.vacuous;
       result.coverage = tally.coverage;
+      if (options_.clock && is_relation(*result.law)) result.seconds = tally.seconds;
       const auto died = died_in_.find(i);
       if (tally.broken) {
         const std::uint64_t source = is_judge(*result.law) ? Board::pool : i;

@@ -63,6 +63,10 @@ struct LawResult {
 
   // When the law is statistical:
   std::optional<StatisticalVerdict> measured;
+
+  // What its own cases or streams took, by the battery's clock; nothing without a clock, and of a
+  // law that judges runs which others judge too.
+  std::optional<double> seconds{};
 };
 
 struct BatteryResult {

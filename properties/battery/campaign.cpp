@@ -204,7 +204,9 @@ void Campaign::run_relation(Board& board,
   Tally& tally = board.tallies[law];
   for (std::uint64_t index = std::max(from, tally.next); index < to && !tally.broken; ++index) {
     if (!begin(board, law, index)) return;
+    const double begun = options_.clock ? options_.clock() : 0;
     const Attempt tried = attempt(*laws_[law], family_, case_of(law, index).value());
+    if (options_.clock) tally.seconds += options_.clock() - begun;
     if (tried.died_of) {
       board.note_death(law, tried.died_of->text(), tried.death);
       continue;

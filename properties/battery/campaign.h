@@ -37,6 +37,7 @@ struct Tally {
   bool of_right = false;        // the subject may keep some case from speaking to the law
   std::uint64_t next = 0;       // of a relation: the first case not begun
   std::uint64_t deaths = 0;     // of the subject, in cases of a relation
+  double seconds = 0;           // of a relation: what its cases took, if there is a clock
 };
 
 // What is at hand, and what came of the rest.

@@ -45,6 +45,13 @@ std::string failure_text(const LawResult& result, const std::string& command) {
   return text + "\n";
 }
 
+// As Jenkins takes it.
+std::string seconds_text(double seconds) {
+  TextStream text;
+  text << std::fixed << std::setprecision(3) << seconds;
+  return text.str();
+}
+
 void write_case(const LawResult& result,
                 const std::string& subject,
                 const std::string& command,
@@ -52,6 +59,7 @@ void write_case(const LawResult& result,
                 std::ostream& out) {
   out << "    <testcase classname=\"kvcheck." << xml(subject) << "\" name=\"" << xml(result.law->id)
       << "\"";
+  if (result.seconds) out << " time=\"" << seconds_text(*result.seconds) << "\"";
   switch (result.status) {
     case Status::held:
       out << "/>\n";
@@ -89,8 +97,7 @@ void write_junit(const BatteryResult& report,
       report.count(Status::not_run) - errors + report.count(Status::not_applicable);
   TextStream counts;
   counts << "tests=\"" << report.laws.size() << "\" failures=\"" << report.count(Status::broken)
-         << "\" errors=\"" << errors << "\" time=\"" << std::fixed << std::setprecision(3)
-         << seconds << "\"";
+         << "\" errors=\"" << errors << "\" time=\"" << seconds_text(seconds) << "\"";
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts.str()
       << ">\n  <testsuite name=\"kvcheck " << xml(report.subject) << "\" " << counts.str()
       << " skipped=\"" << skipped << "\">\n";

@@ -64,6 +64,18 @@ TEST(CheckCommand, WritesJsonAndJunit) {
   EXPECT_NO_THROW(boost::json::parse(out.out));
 }
 
+// Runs that laws share are the time of none of them.
+TEST(CheckCommand, TimesLawsWithCasesOfTheirOwn) {
+  const auto ran =
+      run({"check", "reservoir:sinks=2,recent=2,budget=8", "--filter", "survives", "--filter",
+           "isolation.layers", "--filter", "chance.inclusion", "--no-strict", "--junit", "-"});
+  EXPECT_THAT(ran.out, HasSubstr(" name=\"survives\"/>"));
+  EXPECT_THAT(ran.out,
+              testing::ContainsRegex("name=\"isolation.layers\" time=\"[0-9]+\\.[0-9]{3}\"/>"));
+  EXPECT_THAT(ran.out,
+              testing::ContainsRegex("name=\"chance.inclusion\" time=\"[0-9]+\\.[0-9]{3}\"/>"));
+}
+
 TEST(CheckCommand, RefusesWordsThatMakeNoSense) {
   const auto status = [](const std::vector<std::string>& arguments) {
     return run(arguments).status;
