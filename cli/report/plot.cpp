@@ -21,8 +21,9 @@ namespace {
 constexpr std::array<Option, 10> table = {{
     {.name = "policies",
      .value = "SPEC",
-     .help = "only these policies: names, presets or specs of the run, which may leave out sizes "
-             "and settings [all]",
+     .help =
+         "only these policies: names as the figure shows them, or policies, presets or specs of "
+         "the run, which may leave out sizes and settings [all]",
      .list = true},
     {.name = "names",
      .value = "FILE",

@@ -15,15 +15,22 @@ template <typename Cells>
 std::set<std::string> keep_named(Cells& cells, const std::vector<std::string>& words) {
   std::set<std::string> used;
   if (words.empty()) return used;
-  std::erase_if(cells, [&](const auto& cell) {
-    bool named = false;
-    for (const std::string& word : words) {
-      if (!reports::names_spec(word, cell.cell.spec)) continue;
+  std::vector<Spec> specs;
+  for (const auto& cell : cells) specs.push_back(cell.cell.spec);
+  std::vector<bool> kept(cells.size());
+  for (const std::string& word : words) {
+    const std::vector<bool> named = reports::named_among(word, specs);
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      if (!named[i]) continue;
       used.insert(word);
-      named = true;
+      kept[i] = true;
     }
-    return !named;
-  });
+  }
+  Cells left;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (kept[i]) left.push_back(std::move(cells[i]));
+  }
+  cells = std::move(left);
   return used;
 }
 

@@ -131,6 +131,25 @@ TEST_F(Plot, ShowsThePoliciesThatAreNamed) {
   EXPECT_THAT(wrong.err, HasSubstr("--policies names 'lru', which no run has"));
 }
 
+// A name may be the beginning of another one.
+TEST_F(Plot, ShowsOnlyThePolicyOfAWholeName) {
+  testing::FakeReplay fake = testing::small_fake();
+  fake.specs = {"window", "streaming", "streaming;timing=lazy:8"};
+  const std::string db = folder_ / "lazy.db";
+  auto writer = taken(reports::ResultsWriter::begin(db, "kvcheck replay"));
+  ASSERT_TRUE(writer.add(testing::fake_replay(fake)));
+  ASSERT_TRUE(writer.finish());
+  const auto numbers_of = [&](const std::string& name) {
+    EXPECT_EQ(plot({"budget", db, "--policies", name, "-o", folder_ / "x.svg", "--script"}).status,
+              0);
+    return made("x.csv");
+  };
+  EXPECT_THAT(numbers_of("streaming"), AllOf(HasSubstr("\nstreaming,"), Not(HasSubstr("lazy"))));
+  EXPECT_THAT(numbers_of("streaming lazy:8"),
+              AllOf(HasSubstr("\nstreaming lazy:8,"), Not(HasSubstr("\nstreaming,"))));
+  EXPECT_THAT(numbers_of("streaming;timing=lazy:8"), Not(HasSubstr("\nstreaming,")));
+}
+
 TEST_F(Plot, SaysIfTheFiguresPartHasNotThePolicy) {
   // The evaluation has no tova, which the replay has.
   const Ran ran = plot({"evaluation-1/budget", db_, "--policies", "tova", "-o", folder_ / "x.pdf"});
