@@ -123,7 +123,8 @@ Figure oracle_figure(const Sweep& sweep) {
                 (narrow ? legend : "set key bottom right Left reverse samplen 2\n") +
                 "set ylabel 'retained mass'\n" + axis_label('x', true, "budget, tokens") +
                 bounds_panel(sweep, usual, data) + (narrow ? std::string(legend_done) : legend) +
-                grid.place(1) + "set ylabel 'share of the optimum'\n" +
+                grid.place(1) + "set ylabel '" +
+                fitting(grid.panel_height, {"share of the optimum", "of the optimum"}) + "'\n" +
                 shares_panel(sweep, lines, data);
   data.finish(figure);
   figure.caption =

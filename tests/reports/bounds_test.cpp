@@ -157,6 +157,10 @@ TEST(Bounds, HaveTheirNamesBelowANarrowFigure) {
   sweep.page_width = 476;
   EXPECT_THAT(oracle_figure(sweep).body,
               AllOf(HasSubstr("'left: optimum'"), Not(HasSubstr("set key bottom"))));
+  // Nor is its axis as tall as the words beside it on a wide page.
+  EXPECT_THAT(oracle_figure(sweep).body, HasSubstr("set ylabel 'of the optimum'"));
+  sweep.page_width = 0;
+  EXPECT_THAT(oracle_figure(sweep).body, HasSubstr("set ylabel 'share of the optimum'"));
 }
 
 TEST(Bounds, TakeNoRoomWhereTheyWereNotAskedFor) {
