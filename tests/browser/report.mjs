@@ -209,6 +209,9 @@ async function looks(browser) {
           one.previousElementSibling?.textContent + ': ' + one.scrollWidth));
         assert.deepEqual(hidden, [], where + ': these do not fit');
       }
+      // On a dark page figures neither glare nor lose the ground that their colours are made for.
+      const card = await page.$eval('figure .wide', (one) => getComputedStyle(one).backgroundColor);
+      assert.equal(card, scheme === 'dark' ? 'rgb(222, 222, 219)' : 'rgb(255, 255, 255)', where);
       if (process.env.KVCHECK_SCREENSHOTS) {
         await page.screenshot({ fullPage: true,
           path: process.env.KVCHECK_SCREENSHOTS + '/report-' + where + '.png' });
