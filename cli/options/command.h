@@ -53,6 +53,9 @@ struct Command {
 
   // Verbs that are commands of their own, which `kvcheck NAME VERB` runs.
   std::span<const Command* const> verbs{};
+
+  // Words that the first operand may be, which shells offer; empty: a file or another free word.
+  std::span<const std::string_view> first_words{};
 };
 
 // Command::run for a command that checks no laws: it is done unless `work` returns an error.

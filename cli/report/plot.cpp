@@ -47,6 +47,11 @@ constexpr std::array<Option, 10> table = {{
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
+// The names of all figures that results may have, for completion.
+constexpr std::array<std::string_view, 12> figure_names = {
+    "budget",    "oracle",    "stream",    "sizes",      "residency", "inclusion",
+    "attention", "lifetimes", "head-mass", "perplexity", "recall",    "speed"};
+
 constexpr std::string_view help =
     "Draws one figure of a report for a paper or a slide.\n"
     "\n"
@@ -241,6 +246,7 @@ constinit const Command plot_command = {
     .help = help,
     .run = done_unless_error<run>,
     .options = table,
+    .first_words = figure_names,
 };
 
 }  // namespace kv::cli

@@ -6,6 +6,8 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/shell/spec_words.h"
+#include "kvcheck/properties/law.h"
+#include "kvcheck/properties/laws/law_filter.h"
 #include "kvcheck/traces/synthetic/synthetic.h"
 
 namespace kv::cli {
@@ -58,7 +60,16 @@ Words choices_in(std::string_view value) {
   return choices;
 }
 
+Words law_ids() {
+  Words ids;
+  for (const properties::Law* const law : properties::laws_named({}).value()) {
+    ids.emplace_back(law->id);
+  }
+  return ids;
+}
+
 Words values_of(const Option& option, const Command& command, std::string_view part) {
+  if (option.value == "LAW") return beginning(part, law_ids());
   if (option.value != "SPEC") return beginning(part, choices_in(option.value));
   Words words = spec_words(part);
   if (command.name == "replay" && std::string_view("all").starts_with(part)) {
@@ -111,6 +122,9 @@ Words of_command(const Command& command, std::span<const std::string> words) {
     return beginning(part, names);
   }
   if (words.size() == 1 && !command.verbs.empty()) return beginning(part, verbs_of(command));
+  if (words.size() == 1 && !command.first_words.empty()) {
+    return beginning(part, {command.first_words.begin(), command.first_words.end()});
+  }
   return operands_of(command, part);
 }
 

@@ -56,6 +56,8 @@ TEST_F(Plot, DrawsEveryFigureOfItsList) {
   for (const std::string_view line : split(list.out, '\n')) {
     if (line.empty()) continue;
     const std::string name(line.substr(0, line.find("  ")));
+    const std::string_view last = std::string_view(name).substr(name.find('/') + 1);
+    EXPECT_TRUE(std::ranges::count(plot_command.first_words, last)) << name << " is not completed";
     for (const std::string ending : {"pdf", "svg", "png"}) {
       const std::string file = folder_ / ("x." + ending);
       const Ran ran = plot({name, db_, "-o", file});

@@ -41,6 +41,15 @@ TEST(Completion, KnowsTheWordsOfOptionsAndLeavesFilesToTheShell) {
   EXPECT_THAT(after({"replay", "synthetic:z"}), ElementsAre("synthetic:zipf"));
 }
 
+TEST(Completion, KnowsLawsAndFigures) {
+  EXPECT_THAT(after({"check", "h2o", "--filter", "visible.no"}),
+              testing::UnorderedElementsAre("visible.none-empty", "visible.no-future"));
+  EXPECT_THAT(after({"judge", "--filter=surv"}), ElementsAre("--filter=survives"));
+  EXPECT_THAT(after({"check", "--explain", ""}), Contains("chance.exact"));
+  EXPECT_THAT(after({"plot", "re"}), ElementsAre("residency", "recall"));
+  EXPECT_THAT(after({"plot", "budget", ""}), IsEmpty());
+}
+
 TEST(Completion, KnowsSpecs) {
   EXPECT_THAT(after({"check", "h2"}), ElementsAre("h2o"));
   EXPECT_THAT(after({"replay", "x", "--policy", "@quest"}), ElementsAre("@quest"));
