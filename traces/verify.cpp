@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kvcheck/base/text/describe.h"
-#include "kvcheck/base/text/text.h"
 
 namespace kv {
 namespace {
@@ -20,10 +19,6 @@ struct Place {
   std::size_t head = 0;
   std::size_t token = 0;  // the query, in attention
 };
-
-std::string text_of(float value) {
-  return std::isfinite(value) ? shortest(double{value}) : std::to_string(value);
-}
 
 std::string text_of(const Place& place, bool rows) {
   return "layer " + std::to_string(place.layer) + (rows ? "" : ", " + std::string(place.tensor)) +
@@ -111,14 +106,15 @@ class Pass {
         at < future.size()) {
       return wrong_at(place, visible + at, future[at], "0, because that key comes after the query");
     }
-    const double sum = double{kernels().sum(row.data(), visible)};
+    const float total = kernels().sum(row.data(), visible);
+    const double sum = double{total};
     // What is missing to 1 is the sink's.
     const double off = trace_.info().learned_sinks ? std::max(sum - 1, 0.0) : std::abs(sum - 1);
     const double tolerance = row_tolerance(trace_.info().number, visible);
     if (off > tolerance) {
-      return wrong(text_of(place, true) + ": the weights sum to " + shortest(sum) + "; expected " +
+      return wrong(text_of(place, true) + ": the weights sum to " + shown(total) + "; expected " +
                    (trace_.info().learned_sinks ? "at most 1" : "1") + " within " +
-                   shortest(tolerance));
+                   shown(static_cast<float>(tolerance)));
     }
     ++report_.rows;
     if (off >= report_.worst_row) {
@@ -133,7 +129,7 @@ class Pass {
                                       float found,
                                       const std::string& expected) const {
     return wrong(text_of(place, attention()) + (attention() ? ", key " : ", dimension ") +
-                 std::to_string(at) + ": found " + text_of(found) + "; expected " + expected);
+                 std::to_string(at) + ": found " + shown(found) + "; expected " + expected);
   }
 
   [[nodiscard]] Result<void> wrong(const std::string& sentence) const {

@@ -1,5 +1,8 @@
 #include "kvcheck/base/text/describe.h"
 
+#include <array>
+#include <charconv>
+
 #include "kvcheck/base/text/json_text.h"
 
 namespace kv {
@@ -11,6 +14,12 @@ std::string shown(std::string_view name) {
   text.front() = '\'';
   text.back() = '\'';
   return cut ? text + "..." : text;
+}
+
+std::string shown(float number) {
+  std::array<char, 32> text{};
+  const auto [end, status] = std::to_chars(text.data(), text.data() + text.size(), number);
+  return {text.data(), end};
 }
 
 std::string shown_shape(std::span<const std::size_t> shape) {

@@ -12,6 +12,10 @@ namespace kv {
 // first 80 are shown, followed by "...".
 std::string shown(std::string_view name);
 
+// The shortest text that reads back as this number of single precision: "1.007", where
+// shortest(1.007F) has the digits of a double, "1.0069999694824219". Also "nan" and "-inf".
+std::string shown(float number);
+
 // "[4, 512, 32]".
 std::string shown_shape(std::span<const std::size_t> shape);
 

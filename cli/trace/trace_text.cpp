@@ -142,10 +142,11 @@ std::string describe_verified(const Trace& trace, const VerifyResult& report) {
   if (report.rows > 0) {
     text += ", " + std::to_string(report.rows) + " rows that sum to " +
             (trace.info().learned_sinks ? "at most 1" : "1") + ", the worst within " +
-            shortest(report.worst_row) + " (" + shortest(report.worst_tolerance) + " allowed)";
+            shown(static_cast<float>(report.worst_row)) + " (" +
+            shown(static_cast<float>(report.worst_tolerance)) + " allowed)";
   } else {
-    text += " from " + shortest(double{report.smallest}) + " to " +
-            shortest(double{report.largest}) + ", all finite";
+    text += " from " + shown(report.smallest) + " to " + shown(report.largest) +
+            ", all finite";
   }
   return text;
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "kvcheck/base/text/text.h"
+#include "kvcheck/base/text/describe.h"
 #include "kvcheck/model/run/number_sum.h"
 
 namespace kv::model {
@@ -111,7 +111,7 @@ void Recorder::put(std::uint64_t at) {
   if (info_.number == Number::f16) {
     const auto found = std::ranges::find_if(scratch_, too_large);
     if (found != scratch_.end()) {
-      keep(malformed(of_ + " has " + shortest(static_cast<double>(*found)) +
+      keep(malformed(of_ + " has " + shown(*found) +
                      ", which f16 cannot hold; expected storage as f32 or bf16"));
     }
   }

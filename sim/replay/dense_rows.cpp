@@ -8,7 +8,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/kernels/block_kernels.h"
 #include "kvcheck/base/kernels/kernels.h"
-#include "kvcheck/base/text/text.h"
+#include "kvcheck/base/text/describe.h"
 #include "kvcheck/traces/verify.h"
 
 namespace kv {
@@ -27,7 +27,7 @@ std::vector<float> widen_head(const TensorView& tensor, std::size_t head) {
 std::string number_text(float value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
-  return shortest(static_cast<double>(value));
+  return shown(value);
 }
 
 // Requests the next row from memory while this one is processed.
@@ -159,8 +159,7 @@ Result<void> DenseRows::read_row(Position query, std::size_t index) {
     const std::size_t least = kernel.argmin(mass_.data(), n);
     if (mass_[least] < 0) {
       return bad_row(query, "the weight of key " + std::to_string(least) + " is " +
-                                shortest(static_cast<double>(mass_[least])) +
-                                "; expected none below 0");
+                                number_text(mass_[least]) + "; expected none below 0");
     }
   }
   if (trace_.info().learned_sinks) keys_ = std::min(static_cast<double>(sum), 1.0);

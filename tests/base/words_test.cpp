@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "kvcheck/base/random/rng.h"
+#include "kvcheck/base/text/describe.h"
 
 namespace kv {
 namespace {
@@ -133,6 +134,12 @@ TEST(Shortest, ReadsBackAsTheSameNumber) {
     ASSERT_TRUE(back.has_value()) << value;
     ASSERT_EQ(std::bit_cast<std::uint64_t>(*back), bits) << value;
   }
+}
+
+TEST(Shown, HasNoDigitsThatSinglePrecisionDoesNotHave) {
+  EXPECT_EQ(shown(1.007F), "1.007");
+  EXPECT_EQ(shown(std::nanf("")), "nan");
+  EXPECT_EQ(shown(-std::numeric_limits<float>::infinity()), "-inf");
 }
 
 TEST(Shortest, HasNoWordForNanAndInfinities) {

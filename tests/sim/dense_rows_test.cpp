@@ -35,6 +35,9 @@ TEST(DenseRows, NameTheRowThatDoesNotSumToOne) {
   EXPECT_EQ(error_of(spoiled(9, 3, 0.35F)),
             "'memory': layer 1, head 2, query 9: the weights up to the diagonal sum to 1.25; "
             "expected 1");
+  // Not 1.0069999694824219.
+  EXPECT_THAT(error_of(spoiled(9, 3, 0.107F)),
+              testing::ContainsRegex("sum to 1\\.00[67][0-9]{0,5}; expected 1"));
 }
 
 TEST(DenseRows, NameTheRowWithANaNOrAnInfinity) {

@@ -42,7 +42,7 @@ TEST(Verify, NamesThePlaceOfWhatIsWrong) {
   EXPECT_EQ(refusal(7, -0.25F),
             "'made': layer 3, head 0, query 2, key 1: found -0.25; expected at least 0");
   EXPECT_EQ(refusal(2, 1e-7F),
-            "'made': layer 3, head 0, query 0, key 2: found 1.0000000116860974e-07; expected 0, "
+            "'made': layer 3, head 0, query 0, key 2: found 1e-07; expected 0, "
             "because that key comes after the query");
   EXPECT_THAT(refusal(8, 0.25F),
               HasSubstr("layer 3, head 0, query 2: the weights sum to 0.75; expected 1 within"));
