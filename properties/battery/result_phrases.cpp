@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/properties/statistics/tail.h"
 
 namespace kv::properties {
 namespace {
@@ -110,7 +111,10 @@ std::string words_of(const Statistic& statistic) {
   if (!statistic.where.empty()) text += " (" + statistic.where + ")";
   text += ": " + short_number(statistic.value);
   if (statistic.freedom > 0) text += " with " + short_number(statistic.freedom) + " degrees";
-  text += ", p " + short_number(statistic.p) + ", rejects below " + short_number(statistic.level);
+  // Where every outcome is counted, nothing is left to chance.
+  if (statistic.level > 0) {
+    text += ", " + p_text(statistic.p) + ", rejects below " + short_number(statistic.level);
+  }
   if (!statistic.effect.empty()) text += "; " + statistic.effect;
   if (statistic.detectable > 0) {
     text += "; would have seen " + short_number(statistic.detectable) + " with power 0.99";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/laws/judging/law_groups.h"
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -126,6 +127,13 @@ TEST(ChanceLaws, DoNotApplyWhereNothingIsClaimed) {
     EXPECT_TRUE(law.why_not(contract).has_value()) << law.id;
     EXPECT_FALSE(law.sentence.empty() || law.why.empty() || law.seen_in.empty());
   }
+}
+
+TEST(Statistics, SayOfATinyPThatItIsBelowWhatANumberHolds) {
+  const Statistic tested{.name = "T1", .what = "inclusion", .value = 99, .p = 0, .level = 1e-9};
+  EXPECT_EQ(words_of(tested), "T1 inclusion: 99, p < 1e-300, rejects below 1e-09");
+  const Statistic counted{.name = "TV", .what = "exact law", .value = 0.5, .p = 0, .level = 0};
+  EXPECT_EQ(words_of(counted), "TV exact law: 0.5");
 }
 
 }  // namespace
