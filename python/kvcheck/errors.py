@@ -1,4 +1,6 @@
-"""The one exception of this package."""
+"""The one exception of this package, and its sentences."""
+
+import re
 
 try:
     from ._kvcheck import Error
@@ -12,4 +14,11 @@ except ModuleNotFoundError as missing:
 
 Error.__module__ = "kvcheck"
 
-__all__ = ["Error"]
+__all__ = ["Error", "in_keywords"]
+
+
+def in_keywords(sentence, names=()):
+    """A sentence of the program with its options as arguments: top_k instead of --top-k. names: those of
+    options that the arguments call otherwise."""
+    return re.sub(r"(?<![-\w])--(?!help\b)([a-z][a-z-]*)",
+                  lambda option: dict(names).get(option[1], option[1].replace("-", "_")), sentence)

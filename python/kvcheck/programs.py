@@ -9,11 +9,15 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Sequence
 import numpy
 
 from . import _kvcheck
-from .errors import Error
+from .errors import Error, in_keywords
 from .policies import spec_of
 from .tables import Records, frame, table
 
 __all__ = ["Laws", "Printed", "check", "eval", "judge", "run", "uniformity"]
+
+
+# Options that arguments of a function call otherwise.
+_NAMES = {"eval": {"policy": "policies", "budget": "budgets"}}
 
 
 class Printed(NamedTuple):
@@ -63,7 +67,8 @@ def _lines(command: str, words: Sequence[str], options: Dict[str, Any], quiet=Tr
     if not printed.out:
         sentence = printed.err.strip()
         before = "kvcheck %s: " % command
-        raise Error(sentence[len(before):] if sentence.startswith(before) else sentence)
+        sentence = sentence[len(before):] if sentence.startswith(before) else sentence
+        raise Error(in_keywords(sentence, _NAMES.get(command, ())))
     return Records(json.loads(line) for line in printed.out.splitlines())
 
 

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 import numpy
 
 from . import _kvcheck
-from .errors import Error
+from .errors import Error, in_keywords
 from .policies import spec_of
 from .tables import frame, joined, structured, table
 from .traces import Trace, trace_of
@@ -182,7 +182,10 @@ def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequenc
     request.oracle = bool(oracle)
     request.top_k = _whole("top_k", top_k, 0)[0]
     request.threads = 0 if threads is None else _whole("threads", threads, 1)[0]
-    return Replay(trace, _kvcheck.replay(trace._handle, request))
+    try:
+        return Replay(trace, _kvcheck.replay(trace._handle, request))
+    except Error as error:
+        raise Error(in_keywords(str(error), {"policy": "policies", "budget": "budgets"})) from None
 
 
 # What a replay's oracle found. The mean over all queries, and over those after the first eviction.

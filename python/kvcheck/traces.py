@@ -14,7 +14,7 @@ import numpy
 
 from . import _kvcheck
 from .arrays import array_of
-from .errors import Error
+from .errors import Error, in_keywords
 
 __all__ = ["Trace", "attention", "generate", "open_trace", "qkv"]
 
@@ -93,7 +93,10 @@ def open_trace(path: "str | os.PathLike", kv_heads: int = 0, learned_sinks: bool
     if word.startswith("synthetic:"):
         raise Error("'%s' is a synthetic stream; expected kvcheck.generate(%r)" % (
             word, word[len("synthetic:"):]))
-    trace = Trace(_kvcheck.open_trace(word, kv_heads, learned_sinks))
+    try:
+        trace = Trace(_kvcheck.open_trace(word, kv_heads, learned_sinks))
+    except Error as error:
+        raise Error(in_keywords(str(error))) from None
     if not kv_heads and word.endswith((".npy", ".npz")) and not _says_kv_heads(word):
         _warn_of_own_caches(trace.name, trace.query_heads)
     return trace

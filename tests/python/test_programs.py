@@ -33,8 +33,15 @@ class Programs(unittest.TestCase):
         self.assertFalse(biased["uniform"])
 
     def test_wrong_options_are_the_programs_sentence(self):
-        with self.assertRaisesRegex(kvcheck.Error, "^unknown option '--quiett'"):
+        with self.assertRaisesRegex(kvcheck.Error, "^unknown option 'quiett'; did you mean 'quiet'\\? See "
+                                                   "kvcheck check --help"):
             kvcheck.check("h2o", quiett=True)
+
+    def test_sentences_name_options_as_arguments(self):
+        with self.assertRaisesRegex(kvcheck.Error, "^strict and no_strict exclude each other"):
+            kvcheck.check("h2o:budget=64", strict=True, no_strict=True)
+        with self.assertRaisesRegex(kvcheck.Error, "(?<!-)policies 'h2o"):
+            kvcheck.replay(TRACE, ["h2o", "h2o"], [12])
 
     def test_the_module_is_the_program(self):
         with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
