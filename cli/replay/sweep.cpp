@@ -38,6 +38,19 @@ Result<std::vector<PolicyWord>> policy_words(const Sweep& sweep) {
   return arguments;
 }
 
+// What to give instead of several budgets to a preset that has one of its own. Requires several.
+Error one_for_each_budget(const std::string& preset, const Spec& own, const Sweep& sweep) {
+  std::vector<std::string> budgets;
+  for (const std::uint32_t budget : sweep.budgets) budgets.push_back(std::to_string(budget));
+  const auto at = [&](std::size_t i) {
+    return "--policy '" + preset + ":budget=" + budgets[i] + "'";
+  };
+  return usage_error("'" + preset + "' has a budget of its own, " + own.budget_text() +
+                     ", but --budget asks for " + join(budgets, ",") +
+                     "; leave out --budget, and give the preset once for each, as in " + at(0) +
+                     " " + at(1));
+}
+
 // `word` at every budget of the sweep.
 Result<std::vector<Spec>> specs_of(const std::string& word, const Sweep& sweep) {
   // A policy without a budget would refuse the one that the sweep adds.
@@ -49,7 +62,12 @@ Result<std::vector<Spec>> specs_of(const std::string& word, const Sweep& sweep) 
   std::vector<Spec> specs;
   for (const std::uint32_t budget : sweep.budgets) {
     Result<Spec> spec = parse_spec(word, {.budget = budget, .chunk = sweep.chunk});
-    if (!spec) return spec.error();
+    if (!spec) {
+      // With fields or settings the preset is the user's own, as the usual sentence says.
+      const bool plain = word.starts_with('@') && word.find_first_of(":;") == std::string::npos;
+      const bool several = sweep.budgets.size() > 1 && alone && !leaves_budget_open(word);
+      return plain && several ? one_for_each_budget(word, *alone, sweep) : spec.error();
+    }
     specs.push_back(*std::move(spec));
   }
   return specs;

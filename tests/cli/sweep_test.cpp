@@ -64,6 +64,27 @@ TEST_F(SweepPlan, TakesAllForEveryPolicy) {
   EXPECT_EQ(names, expected);
 }
 
+TEST_F(SweepPlan, GivesEachBudgetToAPresetWithoutOne) {
+  std::vector<std::uint32_t> budgets;
+  for (const Cell& cell : planned({{"@h2o"}, {32, 64}, {1}, 0})) {
+    budgets.push_back(cell.spec.budget);
+  }
+  EXPECT_THAT(budgets, ElementsAre(32, 64));
+}
+
+TEST_F(SweepPlan, SaysHowAPresetWithABudgetOfItsOwnRunsAtSeveral) {
+  EXPECT_EQ(refused({{"@streaming-llm"}, {32, 64}, {1}, 0}).message,
+            "'@streaming-llm' has a budget of its own, 512, but --budget asks for 32,64; leave out "
+            "--budget, and give the preset once for each, as in --policy "
+            "'@streaming-llm:budget=32' --policy '@streaming-llm:budget=64'");
+  std::vector<std::uint32_t> budgets;
+  for (const Cell& cell :
+       planned({{"@streaming-llm:budget=32", "@streaming-llm:budget=64"}, {}, {1}, 0})) {
+    budgets.push_back(cell.spec.budget);
+  }
+  EXPECT_THAT(budgets, ElementsAre(32, 64));
+}
+
 TEST_F(SweepPlan, GivesTheChunkToEverySpec) {
   for (const Cell& cell : planned({{"window", "dense"}, {8}, {1}, 3})) {
     EXPECT_EQ(cell.spec.chunk, 3U);
