@@ -59,10 +59,11 @@ TEST(Program, EndsQuietlyWhenItsReaderHasGone) {
 
 // The laws of a subject in this process, of a program, and of all mutants: minutes of work.
 TEST(Program, StopsTryingLawsWhenInterrupted) {
-  const std::string program = " check --time 1h --exec 'sleep 100'";
-  for (const std::string command : {std::string(" check h2o:budget=64 --nightly"), program,
-                                    std::string(" selftest --runs 1000")}) {
-    const Ran ran = run_shell("$K" + command +
+  const std::vector<std::string> commands = {"check h2o:budget=64 --nightly",
+                                             "check --time 1h --exec 'sleep 100'",
+                                             "selftest --runs 1000"};
+  for (const std::string& command : commands) {
+    const Ran ran = run_shell("$K " + command +
                               " & sleep 0.7; kill $!; for i in $(seq 50); do sleep 0.1; "
                               "kill -0 $! 2>/dev/null || break; done; kill -9 $! 2>/dev/null; "
                               "wait $!; echo $?");
