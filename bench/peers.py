@@ -41,7 +41,7 @@ def json_of(text, words):
 
 
 def speed(kvcheck, model, threads, length, tokens, *more):
-    words = [kvcheck, "speed", "--model", model, "--policy", "dense", "--chunk", "64", "--threads", str(threads),
+    words = [kvcheck, "speed", "--model", model, "--policy", "dense", "--chunk", "128", "--threads", str(threads),
              "--storage", "f16", "--quiet", "--length", str(length), "--tokens", str(tokens), *more,
              "--json", "-"]
     return json_of(run(words).stdout, words)

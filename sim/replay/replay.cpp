@@ -123,16 +123,19 @@ Result<void> check_bounds(const TraceInfo& info, const ReplayOptions& options) {
                      "queries, or no bounds");
 }
 
+// The map of the head with the most attention on its first token. It reads all rows of that head,
+// and is therefore a part that is kept.
 Result<AttentionMap> map_of(const Plan& plan, const DenseFacts& facts) {
+  if (auto kept = kept_map(plan)) return *std::move(kept);
   const TraceInfo& info = plan.trace.info();
   const auto layer = std::ranges::find(info.layers, facts.layer) - info.layers.begin();
   const Lane lane = {static_cast<std::size_t>(layer), facts.head};
   DenseRows rows = open_rows(plan, lane, open_key_values(plan, lane));
   Result<AttentionMap> map = attention_map(rows, info, map_side);
-  if (map) {
-    map->layer = facts.layer;
-    map->head = facts.head;
-  }
+  if (!map) return map;
+  map->layer = facts.layer;
+  map->head = facts.head;
+  if (plan.options.parts != nullptr) plan.options.parts->keep({{map_key, bytes_of(*map)}});
   return map;
 }
 

@@ -1,6 +1,7 @@
 // The parts of a replay as bytes, and back. Every bit is kept, because a replay that continues from
 // kept parts must have the same results as one that was never cut short.
 #include <bit>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -233,6 +234,39 @@ std::optional<std::vector<DenseFacts>> kept_facts(const Plan& plan, const Task& 
   for (DenseFacts& head : facts) each_field_of_facts(head, reading(reader));
   if (!reader.whole() || facts.size() != task.lanes.size()) return std::nullopt;
   return facts;
+}
+
+std::vector<std::byte> bytes_of(const AttentionMap& map) {
+  PackedWriter writer;
+  writer.number(map.layer);
+  writer.number(map.head);
+  writer.number(map.side);
+  writer.number(map.block);
+  std::vector<std::uint32_t> bits;
+  for (const float mass : map.mass) bits.push_back(std::bit_cast<std::uint32_t>(mass));
+  writer.numbers(bits);
+  return writer.take();
+}
+
+std::optional<AttentionMap> kept_map(const Plan& plan) {
+  if (plan.options.parts == nullptr) return std::nullopt;
+  const auto bytes = plan.options.parts->find(map_key);
+  if (!bytes) return std::nullopt;
+  PackedReader reader(*bytes);
+  AttentionMap map;
+  map.layer = reader.number();
+  map.head = reader.number();
+  map.side = reader.number();
+  map.block = reader.number();
+  std::vector<std::uint32_t> bits;
+  reader.numbers(bits);
+  for (const std::uint32_t one : bits) map.mass.push_back(std::bit_cast<float>(one));
+  const std::size_t tokens = plan.trace.info().tokens;
+  if (!reader.whole() || map.block == 0 || map.side != (tokens + map.block - 1) / map.block ||
+      map.mass.size() != map.side * map.side) {
+    return std::nullopt;
+  }
+  return map;
 }
 
 std::string part_key(const Task& task, std::size_t cell) {

@@ -103,12 +103,15 @@ std::vector<DenseRows> open_lanes(const Plan& plan, const std::vector<Lane>& lan
 // kept. It does not depend on how groups were divided into tasks.
 std::string part_key(const Task& task, std::size_t cell);
 std::string facts_key(const Task& task);
+inline constexpr const char* map_key = "map";
 
 // Parts as bytes, and what the plan's store keeps; nothing if that has none, or none that fits.
 std::vector<std::byte> bytes_of(const CellPart& part);
 std::vector<std::byte> bytes_of(const std::vector<DenseFacts>& facts);
+std::vector<std::byte> bytes_of(const AttentionMap& map);
 std::optional<CellPart> kept_part(const Plan& plan, const Task& task, std::size_t cell);
 std::optional<std::vector<DenseFacts>> kept_facts(const Plan& plan, const Task& task);
+std::optional<AttentionMap> kept_map(const Plan& plan);
 
 // Replays the cells of the task that the plan's store does not have; it has no parts yet if it is
 // stopped.
