@@ -17,7 +17,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 9> table = {{
+constexpr std::array<Option, 10> table = {{
     {.name = "items", .value = "N", .default_value = "100", .help = "items of each kind"},
     {.name = "length",
      .value = "N,...",
@@ -31,6 +31,9 @@ constexpr std::array<Option, 9> table = {{
      .value = "N",
      .default_value = "4",
      .help = "how many things or steps there are besides the one asked for"},
+    {.name = "restate",
+     .help = "ask each question in full, then again what the answer completes, so that a cache "
+             "that compresses after the question has seen a query that looks the answer up"},
     {.name = "seed", .value = "N", .default_value = "1", .help = "decides everything drawn"},
     {.name = "tokenizer",
      .value = "PATH",
@@ -53,7 +56,7 @@ constexpr std::string_view help =
     "\n"
     "Examples:\n"
     "  kvcheck tasks --list\n"
-    "  kvcheck tasks story-fact story-facts story-names --items 200 -o items.jsonl\n"
+    "  kvcheck tasks story-fact story-facts --items 200 --restate -o items.jsonl\n"
     "  kvcheck tasks needle keys variables --length 4000,16000 --tokenizer pythia-70m -o "
     "long.jsonl\n"
     "\n"
@@ -66,6 +69,7 @@ struct Grid {
   std::size_t items = 0;
   std::size_t others = 0;
   std::uint64_t seed = 0;
+  bool restate = false;
 };
 
 void print_kinds(Streams& streams) {
@@ -115,6 +119,7 @@ Result<Grid> grid_of(const Arguments& arguments) {
   grid.depths = *std::move(depths);
   grid.others = others->value();
   grid.seed = seed->value();
+  grid.restate = arguments.given("restate");
   return grid;
 }
 
@@ -149,7 +154,8 @@ Result<std::string> lines_of(const Grid& grid, const model::SentenceLength& leng
                                 .depth = grid.depths[i / grid.lengths.size() % grid.depths.size()],
                                 .others = grid.others,
                                 .seed = grid.seed,
-                                .index = static_cast<std::uint32_t>(i)},
+                                .index = static_cast<std::uint32_t>(i),
+                                .restate = grid.restate},
                                length);
       if (!made) return made.error();
       if (grid.lengths.size() > 1) made->item.group += " " + std::to_string(of_length);

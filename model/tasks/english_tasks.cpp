@@ -103,6 +103,7 @@ void plant(PlantedText& text, TaskDraws& draws, double depth, std::vector<std::s
 
 }  // namespace
 
+// This question, as those of needle_task and keys_task, is asked and restated in any case.
 Result<PlantedTask> passkey_task(const TaskRequest& request, const SentenceLength& length_of) {
   TaskDraws draws(request);
   const std::string key = number_of(draws);
@@ -160,8 +161,9 @@ Result<PlantedTask> lookup_task(const TaskRequest& request, const SentenceLength
     return other + ": " + number_of(draws) + ";";
   }};
   pairs.planted.push_back({asked + ": " + value + ";", request.depth});
-  return finished({.question = "\nThe value of " + asked + " above is", .answers = {value}}, pairs,
-                  request, length_of);
+  const std::string asks = request.restate ? "\nWhat is the value of " + asked + " above? " : "\n";
+  return finished({.question = asks + "The value of " + asked + " above is", .answers = {value}},
+                  pairs, request, length_of);
 }
 
 Result<PlantedTask> variables_task(const TaskRequest& request, const SentenceLength& length_of) {
@@ -178,9 +180,10 @@ Result<PlantedTask> variables_task(const TaskRequest& request, const SentenceLen
     text.planted.push_back({"Set " + variable(order[i]) + " to " + from + ".", depth});
   }
   const std::string last = variable(order.back());
-  return finished(
-      {.question = "\nWhich number does " + last + " hold? It holds", .answers = {value}}, text,
-      request, length_of);
+  const std::string holder = request.restate ? last : "It";
+  return finished({.question = "\nWhich number does " + last + " hold? " + holder + " holds",
+                   .answers = {value}},
+                  text, request, length_of);
 }
 
 Result<PlantedTask> frequent_task(const TaskRequest& request, const SentenceLength& length_of) {
@@ -198,8 +201,9 @@ Result<PlantedTask> frequent_task(const TaskRequest& request, const SentenceLeng
     }
     return line + ".";
   }};
+  const std::string asks = request.restate ? "\nWhich word stands most often in this list? " : "\n";
   auto task = finished(
-      {.question = "\nThe word that stands most often in this list is", .answers = {frequent}},
+      {.question = asks + "The word that stands most often in this list is", .answers = {frequent}},
       text, request, length_of);
   if (task) task->planted = {frequent};
   return task;

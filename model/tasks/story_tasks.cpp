@@ -114,8 +114,10 @@ class Story {
     task.item.context = *std::move(context);
     // The mark belongs to the answer: the logits of an answer's first token are those of the last
     // token of the question, which a cache that is compressed after the question still sees whole.
-    task.item.question =
+    // A model looks the value up at the mark, so only a restated question has a query that does.
+    const std::string asks =
         " what is " + text(names[asked.name]) + " 's " + text(items[asked.item].name);
+    task.item.question = request_.restate ? asks + " ?" + asks : asks;
     task.item.answers = {"? " + asked.value};
     for (const std::string_view value : items[asked.item].values) {
       task.item.choices.push_back("? " + text(value));

@@ -63,8 +63,10 @@ Result<GeneratedTask> generate_task(const TaskRequest& request, const SentenceLe
       .add("depth", request.depth)
       .add("others", std::uint64_t{request.others})
       .add("seed", request.seed)
-      .add("index", std::uint64_t{request.index})
-      .add_raw("planted", json_list(made->planted, json_string));
+      .add("index", std::uint64_t{request.index});
+  // Only where it is true, so that other items have the bytes that they had without the option.
+  if (request.restate) about.add("restate", true);
+  about.add_raw("planted", json_list(made->planted, json_string));
   task.about = about.text();
   return task;
 }

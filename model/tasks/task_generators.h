@@ -38,6 +38,7 @@ struct TaskRequest {
   std::size_t others = 4;  // needles or hops besides the one asked for, where the kind has them
   std::uint64_t seed = 1;
   std::uint32_t index = 0;
+  bool restate = false;  // the question is asked in full, then what the answer completes
 };
 
 // The length of a sentence, in what TaskRequest::length counts.

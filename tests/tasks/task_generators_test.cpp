@@ -81,6 +81,22 @@ TEST_P(TaskGenerators, LengthsAreKept) {
   }
 }
 
+TEST_P(TaskGenerators, RestatingChangesTheQuestionAlone) {
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    TaskRequest asked = request(i);
+    TaskItem plain = make(asked).item;
+    EXPECT_THAT(make(asked).about, Not(HasSubstr("restate")));
+    asked.restate = true;
+    const GeneratedTask restated = make(asked);
+    EXPECT_THAT(restated.about, HasSubstr("\"restate\":true"));
+    const std::string question = restated.item.question;
+    // A question with its mark, and after it the words that the answer completes.
+    EXPECT_GT(question.size(), question.find("? ") + 2) << question;
+    plain.question = question;
+    EXPECT_EQ(restated.item, plain);
+  }
+}
+
 // Of the sentence that is asked for, the first that names the answer.
 TEST_P(TaskGenerators, DepthIsWhereTheAnswerStands) {
   if (GetParam() == "frequent") GTEST_SKIP() << "it has no depth";
@@ -141,13 +157,42 @@ TEST(TaskKinds, VariablesAreHandedOn) {
   EXPECT_THAT(made->item.question, HasSubstr(value));
 }
 
+std::string question_of(const std::string& kind, bool restate) {
+  return generate_task({.kind = kind, .length = 90, .others = 2, .index = 4, .restate = restate},
+                       words_in)
+      ->item.question;
+}
+
+// What is asked for is named in the question and again in what the answer completes.
+TEST(TaskKinds, RestatedQuestionsAreAskedInFullFirst) {
+  const std::string story = question_of("story-fact", false);
+  EXPECT_THAT(story, AllOf(StartsWith(" what is "), Not(HasSubstr("?"))));
+  EXPECT_EQ(question_of("story-fact", true), story + " ?" + story);
+  const std::string key = question_of("lookup", false).substr(14);
+  EXPECT_EQ(question_of("lookup", true), "\nWhat is the value of " + key.substr(0, key.find(' ')) +
+                                             " above? The value of " + key);
+  EXPECT_EQ(question_of("frequent", true),
+            "\nWhich word stands most often in this list? The word that stands most often in this "
+            "list is");
+  const std::string variable = question_of("variables", false).substr(19);
+  const std::string name = variable.substr(0, variable.find(' '));
+  EXPECT_EQ(question_of("variables", true),
+            "\nWhich number does " + name + " hold? " + name + " holds");
+  for (const std::string kind : {"passkey", "needle", "keys"}) {
+    EXPECT_EQ(question_of(kind, true), question_of(kind, false));
+  }
+}
+
 TEST(TaskKinds, TheBundledTokenizerKnowsEveryWordOfStories) {
   const std::string folder = KVCHECK_SOURCE_DIR "/model/data";
   const auto tokenizer = open_tokenizer(folder, "", 260).value();
   for (const std::string kind : {"story-fact", "story-facts", "story-names"}) {
     for (std::uint32_t i = 0; i < 200; ++i) {
       const TaskItem item =
-          generate_task({.kind = kind, .length = 150, .others = 6, .index = i}, words_in)->item;
+          generate_task(
+              {.kind = kind, .length = 150, .others = 6, .index = i, .restate = i % 2 == 0},
+              words_in)
+              ->item;
       const auto tokens = tokenizer->encode(item.context + item.question);
       ASSERT_TRUE(tokens) << tokens.error().message;
       EXPECT_EQ(tokens->size(), *words_in(item.context + item.question));

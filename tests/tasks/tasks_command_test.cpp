@@ -104,6 +104,20 @@ TEST_F(TasksCommand, WrongWordsAreOneSentence) {
   EXPECT_THAT(error_of(eval({})), HasSubstr("line 1: item: the field \"context\" is missing"));
 }
 
+TEST_F(TasksCommand, RestatesQuestionsIfAsked) {
+  const std::vector<std::string> words = {"tasks", "story-fact", "--items", "2"};
+  std::vector<std::string> more = words;
+  more.emplace_back("--restate");
+  const auto count_marks = [](const Ran& ran) {
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    const std::string line = ran.out.substr(0, ran.out.find('\n'));
+    const std::size_t at = line.find("\"question\"");
+    return std::ranges::count(line.substr(at, line.find("\"answers\"") - at), '?');
+  };
+  EXPECT_EQ(count_marks(kvcheck(words)), 0);
+  EXPECT_EQ(count_marks(kvcheck(more)), 1);
+}
+
 TEST_F(TasksCommand, LengthsAreInTokensOfATokenizer) {
   const Ran made = kvcheck({"tasks", "story-fact", "--items", "4", "--length", "60,90",
                             "--tokenizer", KVCHECK_SOURCE_DIR "/model/data"});
