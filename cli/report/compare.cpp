@@ -26,7 +26,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 13> table = {{
+constexpr std::array<Option, 14> table = {{
     {.name = "measure",
      .value = "NAME",
      .help =
@@ -47,6 +47,9 @@ constexpr std::array<Option, 13> table = {{
      .value = "N",
      .help = "only evaluations of texts in windows of N tokens; 0: not cut"},
     {.name = "length", .value = "N", .help = "only timings after prompts of N tokens"},
+    {.name = "layer",
+     .value = "N",
+     .help = "only the heads of layer N; for measures of replays, and results that keep heads"},
     {.name = "means",
      .help = "one file: a table of means with their intervals over texts, without tests"},
     {.name = "margin",
@@ -86,6 +89,7 @@ constexpr std::string_view help =
     "  kvcheck compare main.db branch.db --margin 0.001\n"
     "  kvcheck compare run.db --measure retained_mass --against streaming\n"
     "  kvcheck compare run.db --means --measure retained_mass --measure loss --markdown table.md\n"
+    "  kvcheck compare run.db --measure retained_mass --layer 2\n"
     "  kvcheck compare run.db --measure attention_s --length 512 --margin 0.00001\n"
     "  kvcheck compare run.db --json compared.jsonl\n"
     "\n"
@@ -115,8 +119,11 @@ Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
   const std::vector<std::string> words = arguments.values("measure");
   std::vector<reports::Measure> measures;
   if (words.empty()) {
-    std::ranges::copy_if(known, std::back_inserter(measures),
-                         [](const reports::Measure& measure) { return !measure.only_asked_for; });
+    const bool layer = arguments.given("layer");
+    std::ranges::copy_if(
+        known, std::back_inserter(measures), [layer](const reports::Measure& measure) {
+          return !measure.only_asked_for && (!layer || measure.in == reports::MeasuredIn::replays);
+        });
     return measures;
   }
   std::vector<std::string_view> names;
@@ -217,7 +224,7 @@ Result<void> write_files(const std::vector<reports::Comparison>& comparisons,
     json += reports::to_json_lines(comparison);
     const std::string rows = reports::to_csv(reports::table_of(comparison));
     csv += csv.empty() ? rows : rows.substr(rows.find('\n') + 1);  // one header
-    markdown += "### " + std::string(comparison.measure.title) + "\n\n" +
+    markdown += "### " + comparison.title() + "\n\n" +
                 reports::to_markdown(reports::table_of(comparison)) + "\n" +
                 reports::words_of(comparison) + "\n\n";
   }
@@ -259,7 +266,7 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
         comparison.rows, [&](const reports::ComparedSpec& row) { return comparison.worse(row); });
     if (comparison.files && worse) outcome = Outcome::law_broken;
     if (outputs.on_standard_output()) continue;
-    streams.out << comparison.measure.title << ", " << comparison.measure.counted(comparison.texts)
+    streams.out << comparison.title() << ", " << comparison.measure.counted(comparison.texts)
                 << "\n\n"
                 << to_text(reports::table_of(comparison), streams.columns) << "\n"
                 << folded(reports::words_of(comparison), streams.columns) << "\n\n";

@@ -68,6 +68,37 @@ Result<std::optional<std::size_t>> length_of(const Arguments& arguments,
       "; expected --length with one of these");
 }
 
+// A file without replays is refused later, as one without the measure.
+Result<std::optional<std::size_t>> layer_of(const Arguments& arguments,
+                                            std::span<const Runs> files,
+                                            std::span<const reports::Measure> measures) {
+  const auto given = arguments.count("layer", 0, std::numeric_limits<std::int32_t>::max());
+  if (!given) return given.error();
+  if (!*given) return std::optional<std::size_t>();
+  for (const reports::Measure& measure : measures) {
+    if (measure.in == reports::MeasuredIn::replays) continue;
+    return usage_error("--layer selects heads of replays, and " + std::string(measure.name) +
+                       " is a measure of a whole model; expected --measure with one of replays, "
+                       "such as retained_mass");
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto replays = [](const reports::StoredRun& run) { return !run.traces.empty(); };
+    if (std::ranges::none_of(files[i], replays)) continue;
+    const std::vector<std::size_t> layers = reports::layers_of(files[i]);
+    const std::string& name = arguments.operands()[i];
+    if (layers.empty()) {
+      return usage_error(name +
+                         " has replays of which only means over all heads are kept, so that "
+                         "--layer has nothing to select; expected results of kvcheck replay, or "
+                         "of a sweep with \"detail\": \"heads\"");
+    }
+    if (std::ranges::find(layers, **given) != layers.end()) continue;
+    return usage_error(name + " has replays of the layers " + list_of(layers) + ", not of " +
+                       std::to_string(**given) + "; expected --layer with one of these");
+  }
+  return std::optional<std::size_t>(**given);
+}
+
 }  // namespace
 
 Result<reports::Selection> selection_of(const Arguments& arguments,
@@ -77,7 +108,9 @@ Result<reports::Selection> selection_of(const Arguments& arguments,
   if (!window) return window.error();
   const auto length = length_of(arguments, files, measures);
   if (!length) return length.error();
-  reports::Selection selection{.window = *window, .length = *length};
+  const auto layer = layer_of(arguments, files, measures);
+  if (!layer) return layer.error();
+  reports::Selection selection{.window = *window, .length = *length, .layer = *layer};
   const std::vector<std::string> words = arguments.values("policies");
   if (words.empty()) return selection;
   selection.accepts = [words](const Spec& spec) {

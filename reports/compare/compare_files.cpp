@@ -51,7 +51,8 @@ Comparison compare_files(const MeasuredTexts& before,
                          const MeasuredTexts& after,
                          const Measure& measure,
                          const CompareOptions& options) {
-  Comparison comparison{.measure = measure, .options = options, .files = true};
+  Comparison comparison{
+      .measure = measure, .options = options, .layer = after.layer, .files = true};
   const std::vector<std::string> only_before = missing_in(before.texts, after.texts);
   leave_out(comparison, only_before, "text", "in the first file only");
   leave_out(comparison, missing_in(after.texts, before.texts), "text", "in the second file only");

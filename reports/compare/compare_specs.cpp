@@ -118,7 +118,8 @@ void add_group(Comparison& comparison,
 Comparison compare_specs(const MeasuredTexts& all,
                          const Measure& measure,
                          const CompareOptions& options) {
-  Comparison comparison{.measure = measure, .options = options, .texts = all.texts.size()};
+  Comparison comparison{
+      .measure = measure, .options = options, .layer = all.layer, .texts = all.texts.size()};
   const bool best = options.against.empty();
   std::vector<std::string> alone;
   Family family;

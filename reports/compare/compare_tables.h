@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Comparison {
   Measure measure;
   CompareOptions options;
   std::vector<ComparedSpec> rows{};
+  std::optional<std::size_t> layer{};   // whose heads alone are compared
   std::size_t texts = 0;                // that are in both files, or in the one
   std::size_t tests = 0;                // for which p-values are corrected
   bool files = false;                   // two files are compared, not specs
@@ -47,6 +49,9 @@ struct Comparison {
   // Whether the row's value is worse than the other one: shown for other texts, or, with too few
   // texts for that, beyond the margin on these.
   [[nodiscard]] bool worse(const ComparedSpec& row) const;
+
+  // The measure's title, with the layer if there is one.
+  [[nodiscard]] std::string title() const;
 };
 
 // `after` beside `before`: the differences are after - before.

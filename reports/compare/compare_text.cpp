@@ -49,6 +49,7 @@ std::vector<Column> columns_of(const Comparison& comparison) {
       {.title = "budget", .name = "budget", .number = true},
       {.title = std::string(comparison.measure.units()), .name = "texts", .number = true},
   };
+  if (comparison.layer) columns.insert(columns.begin() + 3, exact("layer"));
   if (comparison.files) {
     columns.push_back({.title = "before", .name = "other_mean", .number = true});
     columns.push_back({.title = "after", .name = "mean", .number = true});
@@ -85,6 +86,9 @@ std::vector<Entry> entries_of(const Comparison& comparison, const ComparedSpec& 
                                 {"", std::string(measure.name)},
                                 {row.budget, row.budget == "-" ? "" : row.budget},
                                 test.pairs == 0 ? Entry{"-", ""} : Entry{pairs, pairs}};
+  if (comparison.layer) {
+    entries.insert(entries.begin() + 3, {"", std::to_string(*comparison.layer)});
+  }
   if (comparison.files) {
     entries.push_back(entry_of(measure, row.other_mean));
     entries.push_back(entry_of(measure, row.mean));
@@ -121,6 +125,10 @@ constexpr std::array<std::string_view, 4> few_words = {"few texts", "few texts",
                                                        "few runs"};
 
 }  // namespace
+
+std::string Comparison::title() const {
+  return std::string(measure.title) + (layer ? ", layer " + std::to_string(*layer) : "");
+}
 
 std::string_view finding_word(const Comparison& comparison, const ComparedSpec& row) {
   const bool better = (row.finding == Finding::higher) == comparison.measure.more_is_better;

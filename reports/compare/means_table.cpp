@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -83,13 +84,21 @@ Entry exact_entry(double value) {
   return {"", number_entry(value, 0).exact};
 }
 
+// The same of all measures.
+std::optional<std::size_t> layer_of(const std::vector<MeasuredMeans>& all) {
+  return all.front().values.layer;
+}
+
 std::vector<Column> columns_of(const std::vector<MeasuredMeans>& all) {
   std::vector<Column> columns = {
       {.title = "policy", .name = "policy"},
       {.title = "", .name = "spec", .exact_only = true},
       {.title = "budget", .name = "budget", .number = true},
-      {.title = "stores more", .name = "stores_more"},
   };
+  if (layer_of(all)) {
+    columns.push_back({.title = "layer", .name = "layer", .number = true});
+  }
+  columns.push_back({.title = "stores more", .name = "stores_more"});
   for (const MeasuredMeans& each : all) {
     const std::string name(each.measure.name);
     columns.push_back({.title = std::string(each.measure.title), .name = name, .number = true});
@@ -133,10 +142,13 @@ Table means_table(const std::vector<MeasuredMeans>& all) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string budget = rows[i].spec.budget_text();
     const std::string more = rows[i].stores_more ? "yes" : "no";
-    std::vector<Entry> entries = {{names[i], names[i]},
-                                  {"", rows[i].canonical},
-                                  {budget, budget == "-" ? "" : budget},
-                                  {more, more}};
+    std::vector<Entry> entries = {
+        {names[i], names[i]}, {"", rows[i].canonical}, {budget, budget == "-" ? "" : budget}};
+    if (const auto layer = layer_of(all)) {
+      const std::string number = std::to_string(*layer);
+      entries.push_back({number, number});
+    }
+    entries.push_back({more, more});
     for (std::size_t m = 0; m < all.size(); ++m) {
       const Interval& mean = rows[i].means[m];
       entries.push_back(mean_entry(all[m].measure, mean));
@@ -164,6 +176,9 @@ std::string means_words(const std::vector<MeasuredMeans>& all) {
   for (const auto& [size, names] : sizes) {
     words += (words.empty() ? "Means over " : ", ") + size;
     if (sizes.size() > 1) words += " (" + names + ")";
+  }
+  if (const auto layer = layer_of(all)) {
+    words += " and the heads of layer " + std::to_string(*layer);
   }
   words += intervals ? ", with 95 % bootstrap intervals." : "; fewer than six have no intervals.";
   const std::vector<MeansRow> rows = rows_of(all);

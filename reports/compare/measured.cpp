@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,7 +16,24 @@
 namespace kv::reports {
 namespace {
 
+// What the cell holds of one layer.
+CellResult of_layer(const CellResult& cell, std::size_t layer) {
+  CellResult one;
+  one.cell = cell.cell;
+  const auto copy = [layer](const auto& from, auto& to) {
+    std::ranges::copy_if(from, std::back_inserter(to),
+                         [layer](const auto& part) { return part.layer == layer; });
+  };
+  copy(cell.heads, one.heads);
+  // A unit of all layers names the first one, and is no more its than another's.
+  if (cell.cell.spec.unit == Unit::model) return one;
+  copy(cell.units, one.units);
+  copy(cell.bounds, one.bounds);
+  return one;
+}
+
 double replayed(const ReplayResult& trace, const CellResult& cell, std::string_view name) {
+  if (name == "moved_rows" && cell.units.empty() && !cell.summary) return not_measured;
   if (name == "moved_rows") return static_cast<double>(sizes_of(cell).moved);
   const AfterLoss after(cell.cell.spec, trace.trace);
   const HeadMetrics means = after.of(means_of(cell));
@@ -121,6 +139,7 @@ class Collected {
   [[nodiscard]] MeasuredTexts means() const {
     MeasuredTexts out;
     out.texts = texts_.values;
+    out.layer = selection_.layer;
     for (const Spec& spec : specs_.values) {
       const std::string canonical = spec.canonical();
       out.specs.push_back({spec, canonical, stores_more_.contains(canonical),
@@ -155,10 +174,14 @@ class Collected {
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
 };
 
-void add_replays(Collected& collected, const StoredRun& run, std::string_view measure) {
+void add_replays(Collected& collected,
+                 const StoredRun& run,
+                 std::string_view measure,
+                 const std::optional<std::size_t>& layer) {
   for (const ReplayResult& trace : run.traces) {
     for (const CellResult& cell : trace.cells) {
-      collected.add(key_of(trace.trace), cell.cell, replayed(trace, cell, measure));
+      collected.add(key_of(trace.trace), cell.cell,
+                    replayed(trace, layer ? of_layer(cell, *layer) : cell, measure));
     }
   }
 }
@@ -208,6 +231,19 @@ std::vector<std::size_t> windows_of(std::span<const StoredRun> runs) {
   return {windows.begin(), windows.end()};
 }
 
+std::vector<std::size_t> layers_of(std::span<const StoredRun> runs) {
+  std::set<std::size_t> layers;
+  for (const StoredRun& run : runs) {
+    for (const ReplayResult& trace : run.traces) {
+      for (const CellResult& cell : trace.cells) {
+        if (cell.heads.empty()) return {};
+        for (const HeadResult& head : cell.heads) layers.insert(head.layer);
+      }
+    }
+  }
+  return {layers.begin(), layers.end()};
+}
+
 std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs) {
   std::set<std::size_t> lengths;
   for (const StoredRun& run : runs) {
@@ -226,9 +262,10 @@ MeasuredTexts measured(std::span<const StoredRun> runs,
     for (const ReplayResult& trace : run.traces) {
       for (const CellResult& cell : trace.cells) collected.note_sizes(cell);
     }
+    if (selection.layer && measure.in != MeasuredIn::replays) continue;
     switch (measure.in) {
       case MeasuredIn::replays:
-        add_replays(collected, run, measure.name);
+        add_replays(collected, run, measure.name, selection.layer);
         break;
       case MeasuredIn::evaluations:
         add_evaluations(collected, run, measure.name, selection.window);

@@ -30,13 +30,15 @@ struct MeasuredTexts {
   // the model's name, how weights, keys and values were stored, the threads, the length of the
   // prompt and the tokens after it.
   std::vector<std::string> texts{};
-  std::vector<MeasuredSpec> specs{};  // in the order in which runs have them first
+  std::vector<MeasuredSpec> specs{};   // in the order in which runs have them first
+  std::optional<std::size_t> layer{};  // Selection::layer
 };
 
 // Which results count.
 struct Selection {
   std::optional<std::size_t> window{};              // of evaluations: cut into windows of this size
   std::optional<std::size_t> length{};              // of timings: after prompts of this length
+  std::optional<std::size_t> layer{};               // of replays: the heads of this layer alone
   std::function<bool(const Spec& spec)> accepts{};  // empty: every spec
   // Values are standard deviations over seeds (n - 1) instead of means; NaN of a single seed.
   bool spread = false;
@@ -44,6 +46,11 @@ struct Selection {
 
 // A text that several of the runs measured with one spec and seed counts once, as the last measured
 // it. Specs and texts without any value are left out.
+//
+// Of one layer, too, those queries count that come after the first loss of the whole cell. Layers
+// with equal numbers of heads therefore have the whole cell's value as their mean. A unit that all
+// layers share has no rows moved and no optimum of one layer. Measures of other kinds than replays
+// have no layers, so selection.layer leaves nothing of them.
 MeasuredTexts measured(std::span<const StoredRun> runs,
                        const Measure& measure,
                        const Selection& selection = {});
@@ -51,6 +58,10 @@ MeasuredTexts measured(std::span<const StoredRun> runs,
 // The sizes of windows of the evaluations, increasing; 0 stands for texts that are not cut. A text
 // in windows of two sizes is not two texts.
 std::vector<std::size_t> windows_of(std::span<const StoredRun> runs);
+
+// The layers whose heads the replays hold, increasing, by the model's numbers. Empty if a replay
+// holds the means of its cells alone.
+std::vector<std::size_t> layers_of(std::span<const StoredRun> runs);
 
 // The lengths of prompts in the timings, increasing. A run at two lengths is not two runs.
 std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs);

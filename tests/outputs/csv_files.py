@@ -14,6 +14,10 @@ TYPES = {
 # Columns that are there only if a text asks questions, an item has choices, or a timing is known.
 SOMETIMES = {"recall", "choice", "attention_us"}
 
+# Of the files that `compare --layer` writes, the layer is there only with this option.
+SOMETIMES_COMPARED = {"layer"}
+COMPARED = ("texts/MEASURE.csv", "means.csv")
+
 
 def strict_lines(text):
     """The fields of each line of a CSV file, each line with as many as the first."""
@@ -49,15 +53,15 @@ def columns_in(rows):
     return [name for row in rows for name in names_in(row[0])]
 
 
-def pattern_of(columns):
-    """A pattern of the header's names, each with a comma after it."""
+def pattern_of(columns, sometimes=frozenset()):
+    """A pattern of the header's names, each with a comma after it. Some may be missing."""
     pattern = ""
     for name in columns:
         stem, _, rest = name.partition("_")
         if name.endswith("_RANGE"):
             pattern += "(%s_[0-9]+-[0-9]+,)*" % stem
-        elif re.fullmatch(r"recall_[0-9]+_[0-9]+", name) or name in SOMETIMES:
-            pattern += "(%s,)?" % name
+        elif re.fullmatch(r"recall_[0-9]+_[0-9]+", name) or name in SOMETIMES | sometimes:
+            pattern += "(?:%s,)?" % name
         elif name == "MEASURE":
             pattern += r"(?:([a-z0-9_]+),\1_low,\1_high,)+"
         elif name == "SCORE_GROUP":
@@ -75,7 +79,8 @@ def documented(page):
     files["comparison/comparison.csv"] = columns_in(first_table(page, "A line of `comparison.csv` is "))
     files["evaluation-N/cells.csv"] = columns_in(
         first_table(page, "A line of an evaluation's `cells.csv` is "))
-    return {name: pattern_of(columns) for name, columns in files.items()}
+    return {name: pattern_of(columns, SOMETIMES_COMPARED if name in COMPARED else frozenset())
+            for name, columns in files.items()}
 
 
 def types(page):
