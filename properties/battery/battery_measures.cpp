@@ -25,7 +25,7 @@ void measure(LawResult& result,
              const BatteryOptions& options) {
   const double begun = options.clock ? options.clock() : 0;
   result.measured = measure_law(*result.law, family, effort, options.case_seconds);
-  if (options.clock) result.seconds = options.clock() - begun;
+  if (options.clock) result.seconds = std::max(0.0, options.clock() - begun);
   result.cases = 1;
   result.why = result.measured->why_not;
   if (!result.measured->ran) {
