@@ -126,8 +126,11 @@ Result<void> check_bounds(const TraceInfo& info, const ReplayOptions& options) {
 // The map of the head with the most attention on its first token. It reads all rows of that head,
 // and is therefore a part that is kept.
 Result<AttentionMap> map_of(const Plan& plan, const DenseFacts& facts) {
-  if (auto kept = kept_map(plan)) return *std::move(kept);
   const TraceInfo& info = plan.trace.info();
+  if (auto kept = kept_map(plan); kept && kept->layer == facts.layer && kept->head == facts.head &&
+                                  kept->block == (info.tokens + map_side - 1) / map_side) {
+    return *std::move(kept);
+  }
   const auto layer = std::ranges::find(info.layers, facts.layer) - info.layers.begin();
   const Lane lane = {static_cast<std::size_t>(layer), facts.head};
   DenseRows rows = open_rows(plan, lane, open_key_values(plan, lane));

@@ -78,8 +78,8 @@ struct ReplayOptions {
   std::function<bool(double done)> progress;
 
   // Receives each finished part (a cell of a group of heads, a group's dense attention, the bounds
-  // of a unit), and is asked for it first; the results are the same. What is in it must be from a
-  // replay of the same trace, cells and options, except threads and progress. May be null.
+  // of a unit, the map), and is asked for it first; the results are the same. What is in it must be
+  // from a replay of the same trace, cells and options, except threads and progress. May be null.
   PartStore* parts = nullptr;
 };
 
