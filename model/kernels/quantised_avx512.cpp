@@ -36,7 +36,8 @@ struct Nf4Row {
     const __m512i halves = _mm512_permutexvar_epi32(spread, _mm512_castsi128_si512(bytes));
     const __m512 levels = _mm512_permutexvar_ps(_mm512_srlv_epi32(halves, shifts),
                                                 _mm512_loadu_ps(nf4_levels.data()));
-    return _mm512_mul_ps(levels, _mm512_set1_ps(scales[i / nf4_block]));
+    // The codes beyond the end are 0, of which the level is not.
+    return _mm512_maskz_mul_ps(first(count), levels, _mm512_set1_ps(scales[i / nf4_block]));
   }
 };
 

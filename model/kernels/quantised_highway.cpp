@@ -96,7 +96,10 @@ struct Nf4Row {
   [[nodiscard]] HWY_INLINE Lanes weights(std::size_t i, std::size_t count) const {
     alignas(16) std::uint8_t some[16] = {};
     std::memcpy(some, codes + i / 2, (count + 1) / 2);
-    return scaled(i, hn::Load(Bytes(), some));
+    // The codes beyond the end are 0, of which the level is not.
+    alignas(64) float numbers[16];
+    store(scaled(i, hn::Load(Bytes(), some)), numbers);
+    return load(numbers, count);
   }
 
  private:

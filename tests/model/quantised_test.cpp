@@ -110,6 +110,24 @@ TEST(Quantised, ProductsAreTheSameBitsAtEveryLengthAndRight) {
   }
 }
 
+// Products that underflow leave -0 in every lane, and the padding of the last sixteen makes it 0.
+TEST(Quantised, RowsArePaddedWithZeros) {
+  for (std::size_t columns = 1; columns <= 65; ++columns) {
+    for (const std::size_t tokens : {1U, 5U}) {
+      const Floats x(tokens * columns, 1e-30F);
+      const Coded weights = coded(Quantisation::nf4, Floats(7 * columns, -1e-30F), columns);
+      for (const ModelKernels* table : supported_model_kernels()) {
+        Floats out(tokens * 7, 1);
+        table->multiply_quantised(weights.rows, x.data(), tokens, 7, out.data());
+        for (const float sum : out) {
+          ASSERT_EQ(sum, 0);
+          ASSERT_EQ(std::signbit(sum), columns % 16 == 0) << table->name << " " << columns;
+        }
+      }
+    }
+  }
+}
+
 TEST(Quantised, CodesAreTheNearest) {
   constexpr std::size_t columns = 200;
   const Floats weights = normal_draws(5 * columns, 3);
