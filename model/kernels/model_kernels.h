@@ -7,7 +7,7 @@
 // exactly.
 //
 // Processors without an instruction for it (SSE4 and scalar kernels) emulate the fused product,
-// which takes several times as long there. On two cores of an Intel server it lets a prompt's
+// which takes up to thirty times as long. On two cores of an Intel server it lets a prompt's
 // products run at 1.4 (f32) to 1.9 (f16) times the rate, because multiplication and addition share
 // their units.
 #pragma once

@@ -120,8 +120,8 @@ void scale_by(double factor, std::span<float> values) {
 }
 
 void multiply(const Matrix& weight, std::size_t tokens, const float* in, float* out, Team& team) {
-  // Rows are multiplied by four, or six with several tokens. Multiples of sixteen are whole cache
-  // lines of the outputs, which two threads would otherwise write in turn.
+  // Rows are multiplied by four, with several tokens by up to six. Multiples of sixteen are whole
+  // cache lines of the outputs, which two threads would otherwise write in turn.
   const std::size_t grain = tokens == 1 ? 16 : 48;
   team.run_ranges(weight.rows, grain, tokens * weight.columns,
                   [&](std::size_t begin, std::size_t end, std::size_t /*worker*/) {
