@@ -145,8 +145,7 @@ std::string describe_verified(const Trace& trace, const VerifyResult& report) {
             shown(static_cast<float>(report.worst_row)) + " (" +
             shown(static_cast<float>(report.worst_tolerance)) + " allowed)";
   } else {
-    text += " from " + shown(report.smallest) + " to " + shown(report.largest) +
-            ", all finite";
+    text += " from " + shown(report.smallest) + " to " + shown(report.largest) + ", all finite";
   }
   return text;
 }
