@@ -32,6 +32,15 @@ void stop_if_asked() {
   if (asked_to_stop()) throw Interrupted();
 }
 
+bool ran_to_its_end(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Interrupted&) {
+    return false;
+  }
+  return true;
+}
+
 void forget_stop() {
   question = nullptr;
 }

@@ -1,6 +1,7 @@
 // The user's request to stop, which work of minutes looks for.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 
 namespace kv::properties {
@@ -31,7 +32,11 @@ class StopWhen {
 // Throws Interrupted if asked_to_stop().
 void stop_if_asked();
 
-// Within a child: what its parent asks is none of its concern, since it dies of signals itself.
+// Does the work. No if it ended by Interrupted.
+[[nodiscard]] bool ran_to_its_end(const std::function<void()>& work);
+
+// What is asked from now on is not heard: by a process that is about to end, or by a child, which
+// dies of signals itself.
 void forget_stop();
 
 }  // namespace kv::properties

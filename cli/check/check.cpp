@@ -85,7 +85,8 @@ constexpr std::string_view help =
     "{options}\n"
     "\n"
     "Exit status: 0 every law that was run holds; 1 a law is broken; 2 usage, or nothing was run;\n"
-    "3 with --strict, no law is broken but not all that apply were run; 130 interrupted.\n"
+    "3 with --strict, no law is broken but not all that apply were run; 130 interrupted: the\n"
+    "output is of the cases that had been tried by then.\n"
     "\n"
     "Examples:\n"
     "  kvcheck check reservoir:sinks=4,recent=28,budget=64\n"
@@ -152,6 +153,7 @@ Result<properties::BatteryResult> report_of(properties::Family& family,
   if (!options) return options.error();
   Progress progress(streams.err, streams.terminal && !arguments.given("quiet"));
   options->progress = [&](double share, std::string_view what) { progress.update(share, what); };
+  options->report_interrupted = true;
   return properties::run_battery(family, *options);
 }
 
@@ -203,7 +205,7 @@ Result<void> record(properties::Family& family,
                     const Arguments& arguments,
                     Files& files,
                     Streams& streams) {
-  if (!files.record.is_requested()) return {};
+  if (!files.record.is_requested() || interrupted()) return {};
   const auto options = options_of(arguments);
   if (!options) return options.error();
   std::string lines;
@@ -237,6 +239,9 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   if (auto done = write_report(*report, subject->arguments, seconds, listing, *files, streams);
       !done) {
     return done.error();
+  }
+  if (report->interrupted) {
+    return io_error("interrupted; the result is of what had been tried by then");
   }
   if (report->count(properties::Status::broken) > 0) return Outcome::law_broken;
   if (report->strict && !report->complete()) return Outcome::incomplete;

@@ -26,7 +26,7 @@ int run_guarded(const Command& command,
     if (*result == Outcome::incomplete) return exit_status::incomplete;
     return *result == Outcome::law_broken ? exit_status::law_broken : exit_status::done;
   } catch (const properties::Interrupted& interruption) {
-    // Only commands that write at their end are ended in this way.
+    // Only commands that write at their end are ended in this way, before they have anything.
     return report_error(
         caller, io_error(std::string(interruption.what()) + "; nothing was written"), streams);
   } catch (const std::bad_alloc&) {

@@ -27,6 +27,7 @@ void settle(LawResult& result,
   const Tally& tally = board.tallies[index];
   const bool judges = is_judge(*result.law);
   const bool given_up = board.given_up(judges ? Board::pool : index);
+  const bool cut = board.late || board.interrupted;
   result.status = Status::not_run;
   const auto few_of = [&] {
     return std::to_string(tally.cases) + " of " + std::to_string(planned) + " cases";
@@ -34,8 +35,8 @@ void settle(LawResult& result,
   if (given_up && tally.cases < planned) {
     result.why = "given up as the subject died again and again; " + std::to_string(tally.cases) +
                  " cases were tried";
-  } else if (board.late && 4 * tally.cases < planned) {
-    result.why = "time ran out after " + few_of();
+  } else if (cut && 4 * tally.cases < planned) {
+    result.why = (board.interrupted ? "interrupted after " : "time ran out after ") + few_of();
   } else if (tally.cases == 0 && (judges ? board.pool_deaths : tally.deaths) > 0) {
     result.why = "the subject died in every case";
   } else if (tally.of_right && tally.cases == tally.vacuous) {
@@ -49,8 +50,9 @@ void settle(LawResult& result,
     result.why = missing.empty() ? "" : "no case showed " + missing;
     if (!missing.empty()) return;
     result.status = Status::held;
-    if (board.late && tally.cases < planned) {
-      result.why = "held on " + few_of() + ", as time ran out";
+    if (cut && tally.cases < planned) {
+      result.why = "held on " + few_of() +
+                   (board.interrupted ? ", as it was interrupted" : ", as time ran out");
     }
   }
 }
@@ -71,7 +73,7 @@ class Battery {
     const SharedMemory memory(sizeof(Board));
     auto* const board = std::construct_at(static_cast<Board*>(memory.data()));
     if (family_.in_process()) board->case_seconds = options_.case_seconds;
-    run_board(*board);
+    interrupted_ = board->interrupted = was_stopped(options_, [&] { run_board(*board); });
     cases_ = board->cases;
     Explainer explainer(family_, options_, board->deaths == 0 ? &campaign_ : nullptr);
     const double seconds = shrink_seconds(*board, of.size());
@@ -95,11 +97,13 @@ class Battery {
         settle(result, *board, contract_, i, is_judge(*result.law) ? least.pool : least.relation);
       }
     }
-    explainer.explain(broken, [&](const LawResult& result) { report_to(0.5, result.law->id); });
+    explain(explainer, broken);
     if (board->killer[0] != 0) blame(*board, of, explainer, seconds);
   }
 
   [[nodiscard]] std::uint64_t cases() const { return cases_; }
+
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
 
   // The result of a law that was not asked for, but broken by the subject's death.
   [[nodiscard]] std::optional<LawResult>& unasked() { return unasked_; }
@@ -140,11 +144,19 @@ class Battery {
     if (!of_itself) died_in_.try_emplace(board.law, failing, death);
   }
 
+  void explain(Explainer& explainer, std::vector<Explainer::Broken>& broken) {
+    const auto begin = [&](const LawResult& result) { report_to(0.5, result.law->id); };
+    if (!was_stopped(options_, [&] { explainer.explain(broken, begin); })) return;
+    interrupted_ = true;
+    for (Explainer::Broken& each : broken) each.seconds = 0.05;
+    explainer.explain(broken, begin);
+  }
+
   // A fair share of what shrinking may take together.
   [[nodiscard]] double shrink_seconds(const Board& board, std::size_t laws) const {
     std::size_t broken = 0;
     for (std::size_t i = 0; i < laws; ++i) broken += board.tallies[i].broken ? 1 : 0;
-    const double together = std::min(8.0, 0.3 * options_.seconds);
+    const double together = board.interrupted ? 1.0 : std::min(8.0, 0.3 * options_.seconds);
     constexpr double most = 3;
     return std::min(most, together / static_cast<double>(std::max<std::size_t>(1, broken)));
   }
@@ -182,6 +194,7 @@ class Battery {
   const BatteryOptions& options_;
   Campaign campaign_;
   std::uint64_t cases_ = 0;
+  bool interrupted_ = false;
   std::optional<LawResult> unasked_;
 
   // By relation: the case in which it was deadly, and how.
@@ -240,11 +253,15 @@ Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options)
     Battery battery(family, *contract, cases, std::move(tried));
     battery.run(of);
     report.cases = battery.cases();
+    report.interrupted = battery.interrupted();
     if (battery.unasked()) {
       report.laws.insert(report.laws.begin(), *std::move(battery.unasked()));
     }
   }
-  if (options.shrink) find_followers(report, family, options.case_seconds);
+  if (options.shrink && !report.interrupted) {
+    report.interrupted =
+        was_stopped(options, [&] { find_followers(report, family, options.case_seconds); });
+  }
   measure_all(report, family, options, begun + 0.95 * seconds_of(options));
   return report;
 }

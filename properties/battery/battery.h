@@ -25,6 +25,9 @@ struct BatteryOptions {
   std::function<double()> clock;    // seconds since any start; null: no work is limited by time.
                                     // Child processes call it too.
 
+  // If the user asks to stop, report what was found until then, which takes some seconds.
+  bool report_interrupted = false;
+
   // A subject that takes longer for one case hangs; 0: never. Of subjects in this process only.
   double case_seconds = 20;
 
@@ -44,7 +47,7 @@ enum class Status {
 struct LawResult {
   const Law* law = nullptr;
   Status status = Status::not_run;
-  std::string why;            // of not_run and not_applicable; of held, if time cut it short
+  std::string why;  // of not_run and not_applicable; of held, if time or the user cut it short
   std::uint64_t cases = 0;    // tried, up to and with the one that broke it
   std::uint64_t vacuous = 0;  // of these, did not speak to the law
   std::uint64_t shrinks = 0;  // candidates tried
@@ -77,18 +80,20 @@ struct BatteryResult {
   Effort effort{};
   bool strict = false;  // laws that were not run count as errors
   std::uint64_t cases = 0;
-  bool recorded = false;  // cases are recorded runs, which have neither a level nor a seed
+  bool interrupted = false;  // the user asked to stop before all laws had been tried
+  bool recorded = false;     // cases are recorded runs, which have neither a level nor a seed
   std::vector<LawResult> laws{};
 
   [[nodiscard]] bool holds() const;  // no law broken, and at least one was run
 
-  [[nodiscard]] bool complete() const { return count(Status::not_run) == 0; }
+  [[nodiscard]] bool complete() const { return !interrupted && count(Status::not_run) == 0; }
 
   [[nodiscard]] std::size_t count(Status status) const;
 };
 
 // Tries every law that the filter names. An error if the requested setup is refused or the filter
-// names no law.
+// names no law. Throws Interrupted (properties/stop.h) if the user asks to stop, with
+// report_interrupted only before the first case is done.
 Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options);
 
 // Tries one law on one case again: `text` is a LawResult::reproduce. An error if it does not parse,

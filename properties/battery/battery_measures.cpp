@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/properties/battery/campaign.h"
 #include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/battery/verdict_bytes.h"
 #include "kvcheck/properties/cases/child.h"
@@ -94,6 +95,10 @@ void measure_all(BatteryResult& report, Family& family, const BatteryOptions& op
   const std::vector<LawResult*> all = measured_laws(report);
   for (std::size_t i = 0; i < all.size(); ++i) {
     LawResult& result = *all[i];
+    if (report.interrupted) {
+      result.why = "interrupted before it was measured";
+      continue;
+    }
     if (options.progress) options.progress(0.5, result.law->id);
     if (died) {
       result.why = "the subject does not survive";
@@ -111,7 +116,10 @@ void measure_all(BatteryResult& report, Family& family, const BatteryOptions& op
         continue;
       }
     }
-    measure(result, family, effort, options);
+    if (was_stopped(options, [&] { measure(result, family, effort, options); })) {
+      report.interrupted = true;
+      result.why = "interrupted while it was measured";
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/battery/attempt.h"
+#include "kvcheck/properties/stop.h"
 
 namespace kv::properties {
 namespace {
@@ -104,6 +105,16 @@ void keep_text(const std::string& text, char (&kept)[size]) {
 }
 
 }  // namespace
+
+bool was_stopped(const BatteryOptions& options, const std::function<void()>& work) {
+  if (!options.report_interrupted) {
+    work();
+    return false;
+  }
+  if (ran_to_its_end(work)) return false;
+  forget_stop();
+  return true;
+}
 
 bool was_hang(std::string_view seen) {
   return seen.find("no answer") != std::string_view::npos;

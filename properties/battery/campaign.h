@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,7 @@ struct Board {
   std::uint64_t cases = 0;   // run so far
   std::uint64_t out_of = 0;  // of all that are planned
   bool late = false;         // stopped for lack of time
+  bool interrupted = false;  // or because the user asked to
   double case_seconds = 0;   // a child that takes longer for a case dies; 0: no limit
   static constexpr std::uint64_t most_laws = 256;
   Tally tallies[most_laws];  // by index of the law
@@ -67,6 +69,10 @@ struct Board {
   // Whether the law's cases, or the pool's, have been too deadly to go on.
   [[nodiscard]] bool given_up(std::uint64_t of) const;
 };
+
+// Does the work. Yes if the user asked to stop meanwhile and wants what was found until then: what
+// is asked from now on is not heard.
+[[nodiscard]] bool was_stopped(const BatteryOptions& options, const std::function<void()>& work);
 
 // Whether what was seen of a death is that nothing was: the subject hung.
 bool was_hang(std::string_view seen);

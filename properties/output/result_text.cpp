@@ -212,6 +212,9 @@ void write_not_run(const BatteryResult& report, std::ostream& out) {
 }
 
 void write_sum(const BatteryResult& report, std::ostream& out) {
+  if (report.interrupted) {
+    out << "\nINTERRUPTED  this is what the cases show that had been tried by then\n";
+  }
   write_not_run(report, out);
   out << "\n"
       << report.count(Status::held) << " laws hold, " << report.count(Status::broken) << " broken, "
@@ -230,8 +233,11 @@ void write_sum(const BatteryResult& report, std::ostream& out) {
     out << "The subject breaks its laws.\n";
   } else if (!report.holds()) {
     out << (report.cases == 0 ? "No law was tried: this says nothing of the subject.\n"
-                              : "Time ran out before any law had been tried in full: this says "
-                                "nothing of the subject; give it more --time.\n");
+            : report.interrupted
+                ? "Interrupted before any law had been tried in full: this says nothing of the "
+                  "subject.\n"
+                : "Time ran out before any law had been tried in full: this says "
+                  "nothing of the subject; give it more --time.\n");
   }
 }
 

@@ -127,6 +127,20 @@ TEST(CheckCommand, WhatWasNotRunFailsWhereItMust) {
   EXPECT_EQ(run({"check", subject, "--filter", "survives", "--strict"}).status, 0);
 }
 
+TEST(CheckCommand, ReportsWhatItFoundBeforeItWasInterrupted) {
+  const test::TemporaryFolder folder;
+  const std::string json = folder / "r.json";
+  const auto ran = test::run_shell(
+      "timeout --preserve-status --signal=INT 2 \"$K\" check h2o:budget=64 --nightly --json " +
+      json);
+  EXPECT_EQ(ran.status, 130);
+  EXPECT_THAT(ran.out, HasSubstr("INTERRUPTED  this is what the cases show that had been tried"));
+  EXPECT_THAT(ran.err, HasSubstr("interrupted; the result is of what had been tried by then"));
+  const auto object = boost::json::parse(test::read_text(json)).as_object();
+  EXPECT_FALSE(object.at("complete").as_bool());
+  EXPECT_GT(object.at("cases").as_int64(), 0);
+}
+
 TEST(CheckCommand, ShowsProgressOnATerminalOnly) {
   EXPECT_EQ(run({"check", subject, "--filter", "survives"}).err, "");
   EXPECT_EQ(run({"check", subject, "--filter", "survives", "--quiet"}, true).err, "");
