@@ -19,6 +19,7 @@ __all__ = ["Error", "in_keywords"]
 
 def in_keywords(sentence, names=()):
     """A sentence of the program with its options as arguments: top_k instead of --top-k. names: those of
-    options that the arguments call otherwise."""
-    return re.sub(r"(?<![-\w])--(?!help\b)([a-z][a-z-]*)",
-                  lambda option: dict(names).get(option[1], option[1].replace("-", "_")), sentence)
+    options that the arguments call otherwise. A command line in the sentence is left as it is."""
+    return re.sub(r"\bkvcheck [a-z]+(?: --[a-z-]+)+|(?<![-\w])--(?!help\b)([a-z][a-z-]*)",
+                  lambda found: dict(names).get(found[1], found[1].replace("-", "_")) if found[1] else found[0],
+                  sentence)

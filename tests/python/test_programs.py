@@ -43,6 +43,10 @@ class Programs(unittest.TestCase):
         with self.assertRaisesRegex(kvcheck.Error, "(?<!-)policies 'h2o"):
             kvcheck.replay(TRACE, ["h2o", "h2o"], [12])
 
+    def test_sentences_keep_command_lines(self):
+        with self.assertRaisesRegex(kvcheck.Error, "kvcheck check --list names all"):
+            kvcheck.check("h2o:budget=64", filter=["entirely-unknown"])
+
     def test_the_module_is_the_program(self):
         with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
             file.write("import kvcheck\nclass Mine(kvcheck.Policy):\n"
