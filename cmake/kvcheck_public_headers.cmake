@@ -35,7 +35,6 @@ set(KVCHECK_PUBLIC_HEADERS
   model/run/text_streams.h
   model/run/token_sampler.h
   model/storage/key_storage.h
-  model/storage/kv_format.h
   model/storage/kv_store.h
   model/storage/row_pool.h
   model/storage/tiered_rows.h
@@ -118,6 +117,7 @@ set(KVCHECK_PUBLIC_HEADERS
   sim/replay/serves.h
   sim/replay/timing.h
   sim/spec/budgets.h
+  sim/spec/kv_format.h
   sim/spec/phases.h
   sim/spec/presets.h
   sim/spec/settings.h

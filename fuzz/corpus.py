@@ -199,6 +199,7 @@ def specs():
         "adaptive": "h2o:budget=12;budgets=adaptive:0.2",
         "pages": "dense;visibility=top-pages:8/4/1",
         "re-evaluated": "streaming:sinks=2,budget=8;positions=in-cache;vectors=re-evaluated;chunk=1",
+        "stored": "streaming:sinks=2,budget=8;storage=int4:recent=4,sinks=1",
         "prompt": "h2o:sinks=1,ratio=0.5;compress=question+every:4;chunk=5",
         "phases": "prompt+hold", "ratio": "0.125",
         "prompt-preset": "@ada-snapkv-prompt:recent=4,ratio=0.4",
@@ -695,6 +696,7 @@ words = {
             ";timing=lazy: ;timing=trim-then-attend ;visibility=window ;visibility=top-pages: "
             ";positions=in-cache ;positions=shifted ;unit=layer ;unit=head ;unit=model "
             ";budgets=pyramid: ;budgets=retrieval: ;budgets=adaptive: ;vectors=re-evaluated ;chunk= "
+            ";storage=kivi2 ;storage=int4:recent= "
             ";compress=prompt ;compress=question +grow +hold +every: ;compress=never ratio=0.5 "
             "@snapkv-prompt",
     "storage": "f32 f16 bf16 int8 int4 kivi4 kivi2 :recent= ,recent= sinks= full=f16 group= "

@@ -51,6 +51,12 @@ Result<Trace> dense_trace(const EvalPlan& plan,
   return open_trace(file.path);
 }
 
+// The cells as a replay takes them: it has the recorded keys and values, whatever a model stores.
+std::vector<Cell> without_storage(std::vector<Cell> cells) {
+  for (Cell& cell : cells) cell.spec.storage.reset();
+  return cells;
+}
+
 // The mean retained mass of each cell over the heads.
 Result<std::vector<double>> masses_of(const EvalPlan& plan,
                                       std::span<const model::TokenId> stream,
@@ -62,7 +68,7 @@ Result<std::vector<double>> masses_of(const EvalPlan& plan,
   options.series_points = 1;
   options.residency_entries = 0;
   options.progress = [&](double) { return continues(); };
-  const Result<ReplayResult> replayed = replay(*trace, plan.cells, options);
+  const Result<ReplayResult> replayed = replay(*trace, without_storage(plan.cells), options);
   if (!replayed) return replayed.error();
   std::vector<double> masses;
   for (const CellResult& cell : replayed->cells) {

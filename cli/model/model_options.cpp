@@ -86,21 +86,25 @@ std::string architecture_text(const Arguments& arguments, const model::ModelConf
 }
 
 std::vector<std::string> storage_notes(const Arguments& arguments,
-                                       const model::KvFormat& storage,
+                                       const KvFormat& storage,
                                        std::span<const Cell> cells) {
   std::vector<std::string> notes;
   for (const std::string& word : arguments.values("policy")) {
     const std::string_view name = name_in(word);
     const Preset* preset = name.starts_with('@') ? find_preset(name.substr(1)) : nullptr;
-    if (preset == nullptr || preset->storage.empty() || preset->storage == storage.text()) continue;
+    if (preset == nullptr || preset->storage.empty()) continue;
+    const Result<Spec> spec = parse_spec(word);
+    const std::string stored = (spec && spec->storage ? *spec->storage : storage).text();
+    if (preset->storage == stored) continue;
     notes.push_back(word + " was published with --storage " + std::string(preset->storage) +
-                    "; keys and values are stored as " + storage.text());
+                    "; keys and values are stored as " + stored);
   }
   for (const Cell& cell : cells) {
-    if (storage.recent == 0 || !cell.spec.bounded() || storage.recent < cell.spec.budget) continue;
-    notes.push_back("--storage " + storage.text() + " keeps the newest " +
-                    std::to_string(storage.recent) + " tokens exact, which of a budget of " +
-                    std::to_string(cell.spec.budget) +
+    const KvFormat format = cell.spec.storage.value_or(storage);
+    if (format.recent == 0 || !cell.spec.bounded() || format.recent < cell.spec.budget) continue;
+    notes.push_back((cell.spec.storage ? "storage=" : "--storage ") + format.text() +
+                    " keeps the newest " + std::to_string(format.recent) +
+                    " tokens exact, which of a budget of " + std::to_string(cell.spec.budget) +
                     " may be nearly all; expected a smaller recent=");
     break;
   }
@@ -156,7 +160,7 @@ Result<Number> storage_number(const Arguments& arguments) {
 
 Result<model::DecoderOptions> decoder_options(const Arguments& arguments) {
   constexpr std::array<std::string_view, 3> keys = {"rotated", "raw", "rotated-f16"};
-  const Result<model::KvFormat> storage = model::parse_kv_format(arguments.value("storage"));
+  const Result<KvFormat> storage = parse_kv_format(arguments.value("storage"));
   if (!storage) return storage.error();
   const auto key = name_of(arguments, "keys", keys);
   if (!key) return key.error();

@@ -49,10 +49,10 @@ std::string storage_text(const Arguments& arguments, const model::DecoderOptions
 // The form in which results show the model: "llama", "gpt_neox; layers' weights as int8".
 std::string architecture_text(const Arguments& arguments, const model::ModelConfig& config);
 
-// Notes if the storage is not the one that a preset was published with, or so exact that it would
-// have no effect.
+// Notes if the storage of a spec that names none is not the one that its preset was published with,
+// or if a storage is so exact that it has no effect.
 std::vector<std::string> storage_notes(const Arguments& arguments,
-                                       const model::KvFormat& storage,
+                                       const KvFormat& storage,
                                        std::span<const Cell> cells);
 
 // From -o, --json, --csv and --markdown. Errors: a file without a name, or one that is `input` or
@@ -112,7 +112,8 @@ inline constexpr Option storage_option = {
     .value = "WORD[:FIELD=N,...]",
     .default_value = "f32",
     .help =
-        "how keys and values are stored: f32, f16, bf16; or as codes: int8 (a scale per vector), "
+        "how keys and values are stored where the policy names no storage=: f32, f16, bf16; or as "
+        "codes: int8 (a scale per vector), "
         "int4 (per 32 channels), kivi4, kivi2 (keys per channel of 32 tokens), with the newest "
         "recent=N (kivi: 128) and the first sinks=N tokens in full precision, full=f32|f16|bf16 "
         "and group=N channels (int8, int4: 0 is all channels of a vector)"};

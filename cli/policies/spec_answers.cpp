@@ -31,9 +31,10 @@ std::string evicted_text(const Spec& spec) {
 
 std::string storage_answer(const Spec& spec, std::string_view published) {
   const std::string fresh = "of a fresh pass over the residents after every trim, as ";
-  const std::string any =
-      (spec.vectors == Vectors::re_evaluated ? fresh : "") +
-      std::string("the model's: --storage and --keys of eval, generate and speed");
+  const std::string named = spec.storage
+                                ? spec.storage->text() + " in a model; a replay refuses it"
+                                : "the model's: --storage and --keys of eval, generate and speed";
+  const std::string any = (spec.vectors == Vectors::re_evaluated ? fresh : "") + named;
   return published.empty() ? any : any + "; published with --storage " + std::string(published);
 }
 

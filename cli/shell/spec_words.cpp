@@ -54,6 +54,7 @@ Words values_of_setting(std::string_view setting) {
     return {"always",        "never",    "prompt",        "prompt+grow",   "prompt+hold",
             "prompt+every:", "question", "question+grow", "question+hold", "question+every:"};
   }
+  if (setting == "storage") return {"f32", "f16", "bf16", "int8", "int4", "kivi4", "kivi2"};
   if (setting == "budgets") return {"equal", "pyramid:", "retrieval:", "adaptive:"};
   return {};
 }

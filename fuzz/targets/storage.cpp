@@ -48,9 +48,9 @@ std::vector<float> logits_of(const Spec& spec, const model::DecoderOptions& opti
 
 bool storage(Input input) {
   const std::vector<std::string_view> parts = parts_of(input, 3);
-  const Result<model::KvFormat> format = model::parse_kv_format(parts[0]);
+  const Result<KvFormat> format = parse_kv_format(parts[0]);
   if (!format) return refused(format.error());
-  const Result<model::KvFormat> again = model::parse_kv_format(format->text());
+  const Result<KvFormat> again = parse_kv_format(format->text());
   KV_CHECK(again.has_value() && *again == *format && again->text() == format->text());
   const Result<Spec> spec = parse_spec(parts[1].empty() ? "dense" : parts[1]);
   if (!spec) return !refused(spec.error());
@@ -62,7 +62,7 @@ bool storage(Input input) {
   // A run is a function of its options.
   KV_CHECK(logits == logits_of(*spec, options));
   // If the newest tokens in full precision cover the text, nothing has been quantised.
-  if (format->codes != model::KvCodes::none && format->recent >= 64 && !logits.empty() &&
+  if (format->codes != KvCodes::none && format->recent >= 64 && !logits.empty() &&
       !spec->bounded() && !spec->selects() && parts[2].empty()) {
     options.storage = {};
     options.storage.full = format->full;

@@ -80,11 +80,13 @@ Result<void> check_layers(const ModelConfig& config, const Spec& spec) {
 
 Result<Decoder> Decoder::create(const LanguageModel& model,
                                 const Spec& specified,
-                                const DecoderOptions& options) {
-  const std::size_t length = options.length > 0 ? options.length : no_length;
-  const Result<Spec> marked = resolved(specified, options.marks, length, "the text");
+                                const DecoderOptions& given) {
+  const std::size_t length = given.length > 0 ? given.length : no_length;
+  const Result<Spec> marked = resolved(specified, given.marks, length, "the text");
   if (!marked) return marked.error();
   const Spec& spec = *marked;
+  DecoderOptions options = given;
+  if (spec.storage) options.storage = *spec.storage;
   if (Result<void> sized = check_chunk(spec, spec.chunk); !sized) return sized.error();
   if (Result<void> kept = check_keys(model.config, spec, options.storage, options.keys); !kept) {
     return kept.error();

@@ -37,7 +37,7 @@ Result<void> check_keys(const ModelConfig& config,
     return usage_error("rotated-f16 is about how keys are shifted, and '" + spec.label() +
                        "' shifts none; expected positions=shifted");
   }
-  if (format != KvFormat(Storage::f16)) {
+  if (format != KvFormat(Number::f16)) {
     return usage_error("rotated-f16 rotates keys of f16; expected f16 as storage");
   }
   return {};

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/model/storage/kv_format.h"
 #include "kvcheck/model/weights/config.h"
+#include "kvcheck/sim/spec/kv_format.h"
 
 namespace kv {
 struct Spec;

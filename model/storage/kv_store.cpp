@@ -60,7 +60,7 @@ std::optional<std::size_t> rank_of(Position position, const Visible& visible) {
 
 KvStore::KvStore(const KvFormat& format, std::size_t dim)
     : format_(format),
-      storage_(format.direct() ? format.rows() : format.full),
+      storage_(format.direct() ? rows_of(format) : static_cast<Storage>(format.full)),
       dim_(dim),
       keys_from_(format.sinks),
       values_from_(format.sinks) {

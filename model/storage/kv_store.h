@@ -1,7 +1,7 @@
 // The vectors of one kv-head's residents, each in the slot that the cache gave it.
 //
 // Where the newest or the first tokens are stored in another way than the rest
-// (model/storage/kv_format.h), a token is put in full precision, and settle() quantises it once
+// (sim/spec/kv_format.h), a token is put in full precision, and settle() quantises it once
 // it is no longer among the newest.
 #pragma once
 
@@ -14,12 +14,17 @@
 #include "kvcheck/base/position.h"
 #include "kvcheck/model/kernels/model_kernels.h"
 #include "kvcheck/model/kernels/rotate_kernels.h"
-#include "kvcheck/model/storage/kv_format.h"
 #include "kvcheck/model/storage/tiered_rows.h"
 #include "kvcheck/sim/cache/slots.h"
 #include "kvcheck/sim/cache/unit_cache.h"
+#include "kvcheck/sim/spec/kv_format.h"
 
 namespace kv::model {
+
+// The rows that kernels read of a format. Requires format.direct().
+constexpr Storage rows_of(const KvFormat& format) {
+  return format.codes == KvCodes::none ? static_cast<Storage>(format.full) : Storage::int8;
+}
 
 class KvStore {
  public:

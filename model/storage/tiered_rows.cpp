@@ -25,12 +25,12 @@ std::size_t groups_in(std::size_t dim, std::size_t group_size) {
 
 TieredRows::TieredRows(const KvFormat& format, bool shares, std::size_t dim)
     : shares_(shares),
-      number_(format.full),
+      number_(static_cast<Storage>(format.full)),
       kind_(kind_of(format)),
       dim_(dim),
       group_size_(format.group_size == 0 ? dim : std::min<std::size_t>(format.group_size, dim)),
       code_bytes_(kind_.bytes(dim)),
-      full_(dim * bytes_of(format.full)),
+      full_(dim * bytes_of(number_)),
       codes_(code_bytes_ + (shares ? 0 : groups_in(dim, group_size_) * kind_.step_bytes())),
       shared_(dim * kind_.step_bytes()) {
   KV_CHECK(!format.direct());

@@ -12,9 +12,10 @@
 #include <vector>
 
 #include "kvcheck/model/kernels/group_codes.h"
-#include "kvcheck/model/storage/kv_format.h"
+#include "kvcheck/model/kernels/model_kernels.h"
 #include "kvcheck/model/storage/row_pool.h"
 #include "kvcheck/sim/cache/slots.h"
+#include "kvcheck/sim/spec/kv_format.h"
 
 namespace kv::model {
 

@@ -128,6 +128,12 @@ std::string marks_text(const Marks& marks) {
   return text;
 }
 
+std::string stored_as(const Spec& spec, const std::string& of_run) {
+  if (!spec.storage) return of_run;
+  const std::size_t keys = of_run.find(", keys ");
+  return spec.storage->text() + (keys == std::string::npos ? "" : of_run.substr(keys));
+}
+
 std::string with_commas(std::size_t value) {
   std::string text = std::to_string(value);
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");

@@ -35,6 +35,10 @@ bool generated(const TraceInfo& trace);
 // stream. Nothing for marks that are not known.
 std::string marks_text(const Marks& marks);
 
+// How keys and values were stored under the spec, in a run that stored them so where a spec does not
+// say it: "kivi2", "f16, keys raw".
+std::string stored_as(const Spec& spec, const std::string& of_run);
+
 // The number with commas: 1,024.
 std::string with_commas(std::size_t value);
 

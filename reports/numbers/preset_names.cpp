@@ -13,10 +13,11 @@ namespace {
 // Whether the spec is the preset with other sizes: the settings that make the published system
 // differ from the plain policy are the same, each by its word.
 bool is_sized(const Spec& spec, const Spec& preset) {
-  const auto kinds = [](const Spec& of) {
+  const auto word = [](const std::string& text) { return text.substr(0, text.find(':')); };
+  const auto kinds = [&](const Spec& of) {
     return std::tuple(of.policy, of.timing, of.visibility, of.positions, of.unit, of.vectors,
-                      of.phases.compress, of.phases.then,
-                      of.budgets.text().substr(0, of.budgets.text().find(':')));
+                      of.phases.compress, of.phases.then, word(of.budgets.text()),
+                      of.storage ? word(of.storage->text()) : "");
   };
   const auto plain = parse_spec(spec.policy->name);
   return kinds(spec) == kinds(preset) && plain && kinds(spec) != kinds(*plain);

@@ -21,7 +21,7 @@ std::string facts_of(const ClosedLoopResult& result) {
          description("text", result.text) +
          description("size", text_of(result) + "; " + cut + marks_text(result.marks)) +
          description("checksum", text) +
-         description("keys and values", "stored as " + result.storage) +
+         description("keys and values", stored_text(result.storage, result.cells)) +
          description("loop",
                      "closed: the model ran on what each policy kept, so that evictions change "
                      "everything that "

@@ -1,6 +1,7 @@
 // The report's page: HTML text from numbers and drawn figures.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -131,5 +132,15 @@ std::string inline_svg(std::string_view svg, const std::string& prefix, const st
 // The page's style sheet and its script, which sorts tables.
 extern const char* const report_style;
 extern const char* const report_script;
+
+// What a section says of the storage of keys and values: that of the run, and that some specs name
+// another.
+template <typename Cells>
+std::string stored_text(const std::string& storage, const Cells& cells) {
+  const auto names = [](const auto& cell) { return cell.cell.spec.storage.has_value(); };
+  const std::string own =
+      std::ranges::any_of(cells, names) ? ", except where a policy says storage=" : "";
+  return "stored as " + storage + own;
+}
 
 }  // namespace kv::reports

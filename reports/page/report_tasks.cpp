@@ -8,7 +8,7 @@ std::string tasks_section(const TasksSection& section) {
   const std::string base = section.folder + "/";
   std::string out = "<section id=\"" + section.folder + "\">\n<h2>" + breakable(result.file) +
                     ": answers</h2>\n<dl>\n" + description("model", result.model) +
-                    description("keys and values", "stored as " + result.storage) +
+                    description("keys and values", stored_text(result.storage, result.cells)) +
                     description("items", task_line(result)) +
                     "</dl>\n<div class=\"wide\" tabindex=\"0\">\n" + to_html(scores_table(result)) +
                     "</div>\n";

@@ -18,7 +18,7 @@ std::string timing_section(const TimingSection& section) {
       "<section id=\"" + section.folder + "\">\n<h2>" + breakable(result.model) +
       ": time and memory</h2>\n<dl>\n" + description("model", result.model) +
       description("weights", weights) +
-      description("keys and values", "stored as " + result.storage) +
+      description("keys and values", stored_text(result.storage, result.cells)) +
       description("timed", with_commas(result.tokens) +
                                " tokens, one by one, after each prompt; medians" + repeated) +
       "</dl>\n<div class=\"wide\" tabindex=\"0\">\n" + to_html(timing_table(result)) +

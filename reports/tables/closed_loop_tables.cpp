@@ -56,7 +56,7 @@ JsonObject json_cell(const ClosedLoopResult& result, const ClosedLoopCell& cell)
       .add("window", std::uint64_t{result.window})
       .add("streams", std::uint64_t{result.streams})
       .add("tokens", std::uint64_t{result.tokens})
-      .add("storage", result.storage)
+      .add("storage", stored_as(spec, result.storage))
       .add("spec", spec.canonical())
       .add("policy", spec.policy->name);
   if (spec.bounded()) {
@@ -103,7 +103,7 @@ std::vector<std::string> csv_fields(const ClosedLoopResult& result, const Closed
   std::vector<std::string> fields = {
       result.model,
       result.architecture,
-      result.storage,
+      stored_as(spec, result.storage),
       result.text,
       "closed",
       std::to_string(result.window),

@@ -223,7 +223,7 @@ std::string task_csv(const TaskResult& result) {
       out +=
           csv_line(std::vector<std::string>{result.model,
                                             result.architecture,
-                                            result.storage,
+                                            stored_as(spec, result.storage),
                                             result.file,
                                             spec.canonical(),
                                             std::string(spec.policy->name),
@@ -257,7 +257,7 @@ std::string task_json(const TaskResult& result) {
       line.add("type", "answer")
           .add("model", result.model)
           .add("architecture", result.architecture)
-          .add("storage", result.storage)
+          .add("storage", stored_as(spec, result.storage))
           .add("file", result.file)
           .add("spec", spec.canonical())
           .add("policy", spec.policy->name);

@@ -7,6 +7,7 @@
 
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/timed_medians.h"
 #include "kvcheck/sim/spec/spec.h"
 
@@ -82,7 +83,7 @@ std::string json_of(const TimingResult& result, const TimedCell& cell) {
       .add("model", result.model)
       .add("weights", result.weights)
       .add("weight_bytes", std::uint64_t{result.weight_bytes})
-      .add("storage", result.storage)
+      .add("storage", stored_as(spec, result.storage))
       .add("spec", spec.canonical())
       .add("policy", spec.policy->name)
       .add_raw("budget", spec.bounded() ? std::to_string(spec.budget) : "null")

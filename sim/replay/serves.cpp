@@ -41,6 +41,12 @@ Result<void> check_rules(const TraceInfo& info, const Spec& spec) {
 Result<void> check_serves(const Trace& trace, const Spec& spec) {
   const TraceInfo& info = trace.info();
   const Needs needs = needs_of(spec);
+  if (spec.storage) {
+    return usage_error("'" + spec.label() +
+                       "' says how a model stores keys and values, and a replay takes the recorded "
+                       "ones; leave out storage=" +
+                       spec.storage->text() + ", or run it with 'kvcheck eval'");
+  }
   if (info.kind == TraceKind::attention) {
     // Rows of probabilities hold only for the positions at which they were recorded. Other
     // positions need q and k.

@@ -225,7 +225,7 @@ constexpr std::array<Preset, 28> table = {{
      .source = "plain causal attention over everything",
      .differs = "nothing"},
     {.name = "kivi",
-     .spec = "dense",
+     .spec = "dense;storage=kivi2",
      .source =
          "Liu et al., \"KIVI: A Tuning-Free Asymmetric 2bit Quantization for KV Cache\", ICML "
          "2024, arXiv:2402.02750: no token is evicted; keys are quantised per channel in "
@@ -235,8 +235,7 @@ constexpr std::array<Preset, 28> table = {{
          "Groups of 32 keys leave the residual one by one, so that 128 to 159 keys are exact; "
          "in the source all 128 leave at once, so that 0 to 127 are exact. Queries of a prompt "
          "meet quantised keys and values, as those of generated tokens do; in the source a "
-         "prompt attends before it is quantised. Scales and zero points are bf16.",
-     .storage = "kivi2"},
+         "prompt attends before it is quantised. Scales and zero points are bf16."},
     {.name = "window",
      .spec = "window",
      .source = "Xiao et al., arXiv:2309.17453, section 3.1: the window-attention baseline",

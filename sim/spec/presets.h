@@ -12,8 +12,7 @@ struct Preset {
   std::string_view source;     // paper or code
   std::string_view differs;    // known differences from the source's code
   std::string_view numbers{};  // published results and their place; empty if none is comparable
-  std::string_view storage{};  // the source's --storage; empty: any. It is no part of a spec, so
-                               // users have to give it beside the preset
+  std::string_view storage{};  // the source's, where the spec leaves it to --storage; empty: any
 };
 
 // All presets, in the order that help shows them.

@@ -111,6 +111,7 @@ std::string Spec::canonical() const {
   out.setting("vectors", name_of(vectors));
   // Left out by default, so that specs are written as they were before there were phases.
   if (phases.compress != Phases::Compress::always) out.setting("compress", phases.text());
+  if (storage) out.setting("storage", storage->text());
   out.setting("chunk", std::to_string(chunk));
   return out.text();
 }
@@ -139,6 +140,7 @@ std::string Spec::label() const {
   } else if (phases.compress != usual.phases.compress) {
     out.setting("compress", phases.text());
   }
+  if (storage) out.setting("storage", storage->text());
   if (chunk != usual.chunk) out.setting("chunk", std::to_string(chunk));
   return out.text();
 }

@@ -27,9 +27,14 @@
 //
 // vectors=re-evaluated needs positions that are ranks, the same residents everywhere (no middle, or
 // unit=model), and no eviction inside a chunk (visibility=causal, or chunk=1).
+//
+// storage=... says how a model stores keys and values (sim/spec/kv_format.h). Without it a command's
+// --storage says so. Laws and samples do not depend on it, and a replay has nothing to store, so
+// check_serves refuses it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,6 +42,7 @@
 #include "kvcheck/policies/entry.h"
 #include "kvcheck/policies/needs.h"
 #include "kvcheck/sim/spec/budgets.h"
+#include "kvcheck/sim/spec/kv_format.h"
 #include "kvcheck/sim/spec/phases.h"
 #include "kvcheck/sim/spec/settings.h"
 
@@ -57,6 +63,7 @@ struct Spec {
   Budgets budgets{};
   Vectors vectors = Vectors::kept;
   Phases phases{};
+  std::optional<KvFormat> storage{};  // in a model; nullopt: as --storage says
   std::uint32_t chunk = 1;
   LayerOf layer{};  // of the unit, in unit_spec()'s result (sim/spec/budgets.h); not in the text
 
@@ -74,7 +81,8 @@ struct Spec {
   // visibility=... in full: "causal", "top-pages:1024/16/2".
   [[nodiscard]] std::string visibility_text() const;
 
-  // The full text with every field, except compress=always. parse_spec returns an equal value.
+  // The full text with every field, except compress=always and storage where it is open. parse_spec
+  // returns an equal value.
   [[nodiscard]] std::string canonical() const;
 
   // The shortest text that names this point, for legends and table rows. It omits fields at their

@@ -117,6 +117,12 @@ Result<void> set_setting(std::string_view name, std::string_view value, Spec& sp
     return {};
   }
   if (name == "vectors") return set_word(vectors_words, name, value, spec.vectors);
+  if (name == "storage") {
+    const auto format = parse_kv_format(value, "storage");
+    if (!format) return format.error();
+    spec.storage = *format;
+    return {};
+  }
   return set_chunk(value, spec);
 }
 
@@ -212,6 +218,8 @@ Result<Spec> parse(std::string_view words, const SpecDefaults& defaults) {
   if (auto done = check_budgets(spec); !done) return done.error();
   if (auto done = check_vectors(spec); !done) return done.error();
   if (auto done = check_phases(spec); !done) return done.error();
+  if (!spec.storage) return spec;
+  if (auto done = check_format(spec, *spec.storage); !done) return done.error();
   return spec;
 }
 

@@ -13,8 +13,9 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-constexpr std::array<std::string_view, 8> all_settings = {
-    "timing", "visibility", "positions", "unit", "budgets", "vectors", "compress", "chunk"};
+constexpr std::array<std::string_view, 9> all_settings = {"timing",   "visibility", "positions",
+                                                          "unit",     "budgets",    "vectors",
+                                                          "compress", "storage",    "chunk"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();

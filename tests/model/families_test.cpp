@@ -25,8 +25,8 @@ std::vector<NumpyCase> cases() {
           of("h2o:sinks=1,recent=4,budget=12;timing=lazy:3;chunk=3"),
           of("reservoir:sinks=1,recent=4,budget=12;positions=in-cache;chunk=3", raw),
           of("h2o:recent=4,budget=12;unit=head"),
-          of("dense;chunk=7", {.storage = Storage::f16}, 5e-3),
-          of("dense;chunk=7", {.storage = Storage::int8}, 4e-2)};
+          of("dense;chunk=7", {.storage = Number::f16}, 5e-3),
+          of("dense;chunk=7", {.storage = parse_kv_format("int8").value()}, 4e-2)};
 }
 
 class Families : public NumpyTest, public testing::WithParamInterface<std::string> {};

@@ -8,6 +8,10 @@
 namespace kv::model {
 namespace {
 
+KvFormat int8() {
+  return parse_kv_format("int8").value();
+}
+
 std::vector<float> vector_of(std::size_t dim, float size, std::uint64_t seed) {
   const Rng rng(seed);
   std::vector<float> values(dim);
@@ -25,7 +29,7 @@ float largest(const std::vector<float>& values) {
 
 TEST(KvStore, Int8IsOffByHalfAStepOfEachVectorsOwnScale) {
   constexpr std::size_t dim = 33;
-  KvStore store(Storage::int8, dim);
+  KvStore store(int8(), dim);
   store.reserve(40);
   std::vector<float> read(dim);
   float furthest = 0;  // in steps
@@ -49,7 +53,7 @@ TEST(KvStore, Int8IsOffByHalfAStepOfEachVectorsOwnScale) {
 }
 
 TEST(KvStore, Int8KeepsZeroAndTheLargestNumber) {
-  KvStore store(Storage::int8, 3);
+  KvStore store(int8(), 3);
   store.reserve(2);
   const std::vector<float> zero = {0, 0, 0};
   const std::vector<float> key = {-127, 64, 0};
@@ -62,10 +66,10 @@ TEST(KvStore, Int8KeepsZeroAndTheLargestNumber) {
 }
 
 TEST(KvStore, BytesCountTheScales) {
-  KvStore store(Storage::int8, 64);
+  KvStore store(int8(), 64);
   store.reserve(10);
   EXPECT_EQ(store.bytes(), std::size_t{10} * 2 * (64 + sizeof(float)));
-  KvStore halves(Storage::f16, 64);
+  KvStore halves(Number::f16, 64);
   halves.reserve(10);
   EXPECT_EQ(halves.bytes(), 10 * 2 * 64 * 2);
   halves.reserve(11);  // its room grows by more

@@ -33,7 +33,7 @@ class LongRun : public testing::TestWithParam<const char*> {};
 TEST_P(LongRun, NeitherCacheNorHeapGrow) {
   const LanguageModel model = open_model(test::small_llama().write("long-model")).value();
   const Spec spec = parse_spec(GetParam()).value();
-  Decoder decoder = Decoder::create(model, spec, {.storage = Storage::f16}).value();
+  Decoder decoder = Decoder::create(model, spec, {.storage = Number::f16}).value();
   TokenSampler sampler({}, Rng(5));
   ASSERT_TRUE(decoder.feed(std::array<TokenId, 1>{1}, Logits::last));
   std::size_t bytes = 0;

@@ -80,9 +80,9 @@ TEST(ReEvaluation, DiscardingHalfIsAFreshModelOnWhatIsLeft) {
 TEST(ReEvaluation, HoldsForEveryStorageOfKeysAndForSamples) {
   const LanguageModel model = opened(test::small_llama());
   EXPECT_EQ(fresh_steps(model, discard, {.keys = KeyStorage::raw}), 60U);
-  EXPECT_EQ(fresh_steps(model, discard, {.storage = Storage::f16}), 60U);
+  EXPECT_EQ(fresh_steps(model, discard, {.storage = Number::f16}), 60U);
   EXPECT_EQ(fresh_steps(model, discard, {.storage = parse_kv_format("int4").value()}), 60U);
-  EXPECT_EQ(fresh_steps(model, discard, {.storage = Storage::bf16, .keys = KeyStorage::raw}), 60U);
+  EXPECT_EQ(fresh_steps(model, discard, {.storage = Number::bf16, .keys = KeyStorage::raw}), 60U);
   const std::string sample =
       "reservoir:sinks=2,recent=4,budget=12;unit=model;positions=in-cache;vectors=re-evaluated";
   EXPECT_EQ(fresh_steps(model, sample), 60U);

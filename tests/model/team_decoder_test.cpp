@@ -93,8 +93,8 @@ TEST(TeamDecoder, GivesTheSameBitsWhereAllThreadsTakePart) {
 TEST(TeamDecoder, GivesTheSameBitsInEveryStorage) {
   const LanguageModel model = open_model(test::small_llama().write("team-storage")).value();
   const Spec spec = parse_spec("h2o:sinks=1,recent=4,budget=12;chunk=3").value();
-  for (const Storage storage : {Storage::f32, Storage::f16, Storage::bf16, Storage::int8}) {
-    expect_same_bits(model, spec, {.storage = storage});
+  for (const std::string_view storage : {"f32", "f16", "bf16", "int8"}) {
+    expect_same_bits(model, spec, {.storage = parse_kv_format(storage).value()});
   }
   expect_same_bits(model, spec, {.keys = KeyStorage::raw});
 }

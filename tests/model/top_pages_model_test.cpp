@@ -39,7 +39,8 @@ std::vector<float> logits_of(const LanguageModel& model,
 
 std::vector<DecoderOptions> storages() {
   std::vector<DecoderOptions> all;
-  for (const Storage storage : {Storage::f32, Storage::f16, Storage::int8}) {
+  for (const std::string_view words : {"f32", "f16", "int8"}) {
+    const KvFormat storage = parse_kv_format(words).value();
     for (const KeyStorage keys : {KeyStorage::rotated, KeyStorage::raw}) {
       all.push_back({.storage = storage, .keys = keys});
     }

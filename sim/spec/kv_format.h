@@ -31,13 +31,11 @@
 #include <string_view>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/model/kernels/model_kernels.h"
+#include "kvcheck/base/kernels/kernels.h"
 
 namespace kv {
-struct Spec;
-}  // namespace kv
 
-namespace kv::model {
+struct Spec;
 
 // Which codes old tokens are stored as.
 enum class KvCodes { none, int8, int4, kivi4, kivi2 };
@@ -45,14 +43,12 @@ enum class KvCodes { none, int8, int4, kivi4, kivi2 };
 struct KvFormat {
   KvFormat() = default;
 
-  // Every token alike. Not explicit: a storage is a format.
+  // Every token alike. Not explicit: numbers are a format.
   // NOLINTNEXTLINE(google-explicit-constructor)
-  KvFormat(Storage storage)
-      : codes(storage == Storage::int8 ? KvCodes::int8 : KvCodes::none),
-        full(storage == Storage::int8 ? Storage::f32 : storage) {}
+  KvFormat(Number number) : full(number) {}
 
   KvCodes codes = KvCodes::none;
-  Storage full = Storage::f32;   // of tokens that are not quantised; never int8
+  Number full = Number::f32;     // of tokens that are not quantised
   std::uint32_t group_size = 0;  // channels (kivi: also tokens) per scale; 0: all of a vector's
   std::uint32_t recent = 0;
   std::uint32_t sinks = 0;
@@ -70,9 +66,6 @@ struct KvFormat {
     return codes == KvCodes::none || (codes == KvCodes::int8 && group_size == 0 && !has_tiers());
   }
 
-  // What kernels read. Requires direct().
-  [[nodiscard]] Storage rows() const { return codes == KvCodes::none ? full : Storage::int8; }
-
   // The words; parse_kv_format gives back an equal value.
   [[nodiscard]] std::string text() const;
 
@@ -80,12 +73,12 @@ struct KvFormat {
 };
 
 // Errors name the bad word, what was expected there, and the nearest right word; a field that means
-// nothing for the codes is one.
-Result<KvFormat> parse_kv_format(std::string_view text);
+// nothing for the codes is one. They begin with `what`, the place of the text.
+Result<KvFormat> parse_kv_format(std::string_view text, std::string_view what = "--storage");
 
 // Whether a cache under the spec can be stored like this. Errors: keys to be rotated one by one
 // that share scales with other tokens; vectors that are evaluated again, whose age says nothing;
 // pages ranked by keys that are quantised later.
 Result<void> check_format(const Spec& spec, const KvFormat& format);
 
-}  // namespace kv::model
+}  // namespace kv

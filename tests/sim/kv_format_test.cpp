@@ -1,10 +1,10 @@
 // Words for how keys and values are stored: what they mean, and what means nothing.
-#include "kvcheck/model/storage/kv_format.h"
+#include "kvcheck/sim/spec/kv_format.h"
 
 #include "kvcheck/sim/spec/presets.h"
 #include "kvcheck/sim/spec/spec.h"
 
-namespace kv::model {
+namespace kv {
 namespace {
 
 using namespace testing;
@@ -34,18 +34,18 @@ TEST(KvFormat, HasTheDefaultsOfItsSources) {
 }
 
 TEST(KvFormat, IsReadByKernelsWhereAllTokensAreStoredAlikeAsTheyKnowThem) {
-  for (const Storage storage : {Storage::f32, Storage::f16, Storage::bf16, Storage::int8}) {
-    EXPECT_TRUE(KvFormat(storage).direct());
-    EXPECT_EQ(KvFormat(storage).rows(), storage);
+  for (const Number number : {Number::f32, Number::f16, Number::bf16}) {
+    EXPECT_TRUE(KvFormat(number).direct());
+    EXPECT_EQ(parse_kv_format(number_name(number)).value(), KvFormat(number));
   }
-  EXPECT_EQ(parse_kv_format("int8").value(), KvFormat(Storage::int8));
+  EXPECT_TRUE(parse_kv_format("int8").value().direct());
   for (const std::string_view words : {"int8:recent=1", "int8:sinks=1", "int8:group=8", "int4"}) {
     EXPECT_FALSE(parse_kv_format(words).value().direct()) << words;
   }
 }
 
 TEST(KvFormat, OfPresetsIsUnderstood) {
-  EXPECT_EQ(find_preset("kivi")->storage, "kivi2");
+  EXPECT_EQ(parse_spec("@kivi").value().storage, parse_kv_format("kivi2").value());
   for (const Preset& preset : presets()) {
     if (preset.storage.empty()) continue;
     const KvFormat format = parse_kv_format(preset.storage).value();
@@ -107,4 +107,4 @@ TEST(KvFormat, IsRefusedUnderSpecsThatItCannotServe) {
 }
 
 }  // namespace
-}  // namespace kv::model
+}  // namespace kv
