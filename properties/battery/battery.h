@@ -93,7 +93,7 @@ struct BatteryResult {
 
 // Tries every law that the filter names. An error if the requested setup is refused or the filter
 // names no law. Throws Interrupted (properties/stop.h) if the user asks to stop, with
-// report_interrupted only before the first case is done.
+// report_interrupted only while the contract is asked for.
 Result<BatteryResult> run_battery(Family& family, const BatteryOptions& options);
 
 // Tries one law on one case again: `text` is a LawResult::reproduce. An error if it does not parse,

@@ -35,8 +35,8 @@ bool generated(const TraceInfo& trace);
 // stream. Nothing for marks that are not known.
 std::string marks_text(const Marks& marks);
 
-// How keys and values were stored under the spec, in a run that stored them so where a spec does not
-// say it: "kivi2", "f16, keys raw".
+// How keys and values were stored under the spec: as it says, or else as the run says. "kivi2";
+// "f16, keys raw".
 std::string stored_as(const Spec& spec, const std::string& of_run);
 
 // The number with commas: 1,024.

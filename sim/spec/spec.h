@@ -28,8 +28,8 @@
 // vectors=re-evaluated needs positions that are ranks, the same residents everywhere (no middle, or
 // unit=model), and no eviction inside a chunk (visibility=causal, or chunk=1).
 //
-// storage=... says how a model stores keys and values (sim/spec/kv_format.h). Without it a command's
-// --storage says so. Laws and samples do not depend on it, and a replay has nothing to store, so
+// storage=... says how a model stores keys and values (sim/spec/kv_format.h). Without it --storage
+// of a command says so. Laws and samples do not depend on it, and a replay has nothing to store, so
 // check_serves refuses it.
 #pragma once
 

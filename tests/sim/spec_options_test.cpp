@@ -42,7 +42,7 @@ TEST(SpecStorage, IsWrittenWhereItIsGivenOnly) {
 
 TEST(SpecStorage, RefusesWhatMeansNothing) {
   EXPECT_EQ(error_of("dense;storage=kivi3"),
-            "in spec 'dense;storage=kivi3': unknown storage 'kivi3'; did you mean 'kivi2'?");
+            "in spec 'dense;storage=kivi3': unknown storage 'kivi3'; did you mean 'kivi4'?");
   EXPECT_EQ(error_of("dense;storage=int4:recent"),
             "in spec 'dense;storage=int4:recent': storage int4: 'recent' is no field; expected "
             "NAME=VALUE, as in recent=128");
