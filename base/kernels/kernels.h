@@ -40,6 +40,10 @@ struct Kernels {
   // out[i] = the i-th number at `bytes`, which need not be aligned. Requires n numbers there.
   void (*widen)(Number number, const std::byte* bytes, std::size_t n, float* out);
 
+  // Writes n values as numbers to `bytes`, which need not be aligned, with the bits of base/half.h:
+  // to nearest, ties to even. The same NaN on every machine.
+  void (*narrow)(Number number, const float* values, std::size_t n, std::byte* bytes);
+
   // Widens n numbers, and returns what sum() and any_sign() give of them: one pass over a row.
   RowSum (*widen_and_sum)(Number number, const std::byte* bytes, std::size_t n, float* out);
 

@@ -266,6 +266,7 @@ void relax(const double* cost, const double* price, double base, std::size_t n, 
 
 const Kernels avx512_kernels = {.name = "avx512",
                                 .widen = widen,
+                                .narrow = avx512_narrow,
                                 .widen_and_sum = widen_and_sum,
                                 .lane_maxima = lane_maxima,
                                 .any_bit = any_bit,

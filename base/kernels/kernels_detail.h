@@ -13,9 +13,13 @@ extern const Kernels scalar_kernels;
 extern const Kernels avx512_kernels;
 
 // Replace the entries of `table` for which there is a form for the target: the second those that
-// work in double, the first all.
+// work in double, the third `narrow`, the first all.
 void put_highway_kernels(Target target, Kernels& table);
 void put_highway_double_kernels(Target target, Kernels& table);
+void put_highway_narrow(Target target, Kernels& table);
+
+// The entry of avx512_kernels that base/kernels/narrow_avx512.cpp defines.
+void avx512_narrow(Number number, const float* values, std::size_t n, std::byte* bytes);
 
 // Entries of avx512_kernels that base/kernels/kernels_attention_avx512.cpp defines.
 void avx512_dot_rows(

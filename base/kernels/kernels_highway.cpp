@@ -1,5 +1,5 @@
-// The kernels for the targets of Highway. What is neither here nor in kernels_double_highway.cpp is
-// scalar for these targets.
+// The kernels for the targets of Highway. What is neither here nor in kernels_double_highway.cpp or
+// narrow_highway.cpp is scalar for these targets.
 #include "kvcheck/base/kernels/targets_highway.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -282,6 +282,7 @@ namespace kv {
 void put_highway_kernels(Target target, Kernels& table) {
   KV_OF_TARGET(target, put_kernels)(table);
   put_highway_double_kernels(target, table);
+  put_highway_narrow(target, table);
 }
 
 }  // namespace kv

@@ -37,6 +37,18 @@ void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
   if (n > 0) std::memcpy(out, bytes, n * sizeof(float));
 }
 
+void narrow(Number number, const float* values, std::size_t n, std::byte* bytes) {
+  if (number == Number::f32) {
+    if (n > 0) std::memcpy(bytes, values, n * sizeof(float));
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint16_t half =
+        number == Number::f16 ? f32_to_f16(values[i]) : f32_to_bf16(values[i]);
+    std::memcpy(bytes + 2 * i, &half, sizeof half);
+  }
+}
+
 void lane_maxima(const float* values, std::size_t n, float* maxima) {
   std::fill_n(maxima, 32, 0.0F);
   for (std::size_t i = 0; i < n; ++i) maxima[i % 32] = std::max(maxima[i % 32], values[i]);
@@ -206,6 +218,7 @@ float scalar_dot(const float* a, const float* b, std::size_t n) {
 
 const Kernels scalar_kernels = {.name = "scalar",
                                 .widen = widen,
+                                .narrow = narrow,
                                 .widen_and_sum = widen_and_sum,
                                 .lane_maxima = lane_maxima,
                                 .any_bit = any_bit,

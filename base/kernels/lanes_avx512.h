@@ -7,6 +7,7 @@
 #include <immintrin.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -61,6 +62,37 @@ template <Number number>
   const __m256i half = _mm256_maskz_loadu_epi16(live, bytes);
   if constexpr (number == Number::f16) return _mm512_cvtph_ps(half);
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+}
+
+// Whether there may be a NaN among the numbers to store, which takes a step more.
+enum class Nans { none, some };
+
+// Stores the numbers of the lanes in `live` as f32, f16 or bf16, with the bits of base/half.h.
+template <Number number, Nans nans>
+[[gnu::always_inline]] inline void store_as(std::byte* bytes, __mmask16 live, __m512 value) {
+  if constexpr (number == Number::f32) {
+    _mm512_mask_storeu_ps(bytes, live, value);
+    return;
+  }
+  const __mmask16 nan = nans == Nans::some ? _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q) : 0;
+  __m512i bits = _mm512_castps_si512(value);
+  __m256i half{};
+  if constexpr (number == Number::f16) {
+    // The instruction would keep upper bits of a NaN: its sign alone is left (bits & b | c).
+    constexpr int and_or = 0xEA;
+    bits = _mm512_mask_ternarylogic_epi32(bits, nan, _mm512_set1_epi32(std::int32_t{1} << 31),
+                                          _mm512_set1_epi32(0x7FC00000), and_or);
+    half =
+        _mm512_cvtps_ph(_mm512_castsi512_ps(bits), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  } else {
+    const __m512i upper = _mm512_srli_epi32(bits, 16);
+    const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
+    const __m512i up = _mm512_add_epi32(_mm512_set1_epi32(0x7FFF), odd);
+    const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, up), 16);
+    half =
+        _mm512_cvtepi32_epi16(_mm512_mask_or_epi32(rounded, nan, upper, _mm512_set1_epi32(0x40)));
+  }
+  _mm256_mask_storeu_epi16(bytes, live, half);
 }
 
 // The exponential of base/kernels/kernels.h.

@@ -9,24 +9,6 @@ namespace {
 template <Number number>
 constexpr std::size_t size_of = number == Number::f32 ? 4 : 2;
 
-// Rounds to nearest, ties to even.
-template <Number number>
-void store(std::byte* row, std::size_t i, __mmask16 live, __m512 value) {
-  std::byte* at = row + i * size_of<number>;
-  if constexpr (number == Number::f32) {
-    _mm512_mask_storeu_ps(at, live, value);
-  } else if constexpr (number == Number::f16) {
-    const __m256i half = _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    _mm256_mask_storeu_epi16(at, live, half);
-  } else {
-    const __m512i bits = _mm512_castps_si512(value);
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    const __m512i up = _mm512_add_epi32(_mm512_set1_epi32(0x7FFF), odd);
-    const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, up), 16);
-    _mm512_mask_cvtepi32_storeu_epi16(at, live, rounded);
-  }
-}
-
 template <Number number>
 void rotate_halves(std::byte* row, std::size_t pairs, const float* cosines, const float* sines) {
   for (std::size_t i = 0; i < pairs; i += 16) {
@@ -35,9 +17,10 @@ void rotate_halves(std::byte* row, std::size_t pairs, const float* cosines, cons
     const __m512 y = load_wide<number>(row + (pairs + i) * size_of<number>, live);
     const __m512 cosine = _mm512_maskz_loadu_ps(live, cosines + i);
     const __m512 sine = _mm512_maskz_loadu_ps(live, sines + i);
-    store<number>(row, i, live, _mm512_sub_ps(_mm512_mul_ps(x, cosine), _mm512_mul_ps(y, sine)));
-    store<number>(row, pairs + i, live,
-                  _mm512_add_ps(_mm512_mul_ps(x, sine), _mm512_mul_ps(y, cosine)));
+    store_as<number, Nans::none>(row + i * size_of<number>, live,
+                                 _mm512_sub_ps(_mm512_mul_ps(x, cosine), _mm512_mul_ps(y, sine)));
+    store_as<number, Nans::none>(row + (pairs + i) * size_of<number>, live,
+                                 _mm512_add_ps(_mm512_mul_ps(x, sine), _mm512_mul_ps(y, cosine)));
   }
 }
 
@@ -60,7 +43,8 @@ void rotate_neighbours(std::byte* row,
     const __m512 along = _mm512_mul_ps(pair, twice(cosines + i, here));
     const __m512 across = _mm512_mul_ps(_mm512_permute_ps(pair, 0xB1), twice(sines + i, here));
     const __m512 sum = _mm512_add_ps(along, across);
-    store<number>(row, 2 * i, live, _mm512_mask_sub_ps(sum, even, along, across));
+    store_as<number, Nans::none>(row + (2 * i) * size_of<number>, live,
+                                 _mm512_mask_sub_ps(sum, even, along, across));
   }
 }
 

@@ -5,8 +5,8 @@
 #include <hwy/foreach_target.h>
 
 #include "kvcheck/base/kernels/lanes_highway.h"
+#include "kvcheck/base/kernels/stores_highway.h"
 
-#include "kvcheck/base/half.h"
 #include "kvcheck/model/kernels/rotate_kernels_detail.h"
 
 #if KV_HAS_LANES
@@ -16,49 +16,6 @@ namespace kv::model::HWY_NAMESPACE {
 namespace {
 
 using namespace kv::HWY_NAMESPACE;
-
-// The numbers of one register, rounded to halves: to nearest, ties to even.
-template <typename Stored>
-HWY_INLINE hn::Vec<RawTag<Stored>> narrowed(Register value) {
-  if constexpr (std::is_same_v<Stored, hwy::bfloat16_t>) {
-    const hn::RebindToUnsigned<Floats> words;
-    const auto bits = hn::BitCast(words, value);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
-    const auto up = hn::Add(odd, hn::Set(words, 0x7FFF));
-    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, up));
-    return hn::DemoteTo(RawTag<Stored>(), hn::BitCast(Words(), rounded));
-  } else {
-#if HWY_TARGET == HWY_SSE4
-    // Highway 1.0.3 rounds otherwise here.
-    float numbers[width];
-    std::uint16_t halves[width];
-    hn::StoreU(value, Floats(), numbers);
-    for (std::size_t i = 0; i < width; ++i) halves[i] = f32_to_f16(numbers[i]);
-    return hn::LoadU(RawTag<Stored>(), halves);
-#else
-    return hn::BitCast(RawTag<Stored>(), hn::DemoteTo(hn::Rebind<hwy::float16_t, Floats>(), value));
-#endif
-  }
-}
-
-template <typename Stored>
-HWY_INLINE void store_as(const Lanes& lanes, std::byte* at, Sixteen /*count*/) {
-  auto* numbers = reinterpret_cast<Raw<Stored>*>(at);
-  each<parts>([&](auto p) KV_INLINE {
-    if constexpr (std::is_same_v<Stored, float>) {
-      hn::StoreU(lanes.part[p], Floats(), numbers + p * width);
-    } else {
-      hn::StoreU(narrowed<Stored>(lanes.part[p]), RawTag<Stored>(), numbers + p * width);
-    }
-  });
-}
-
-template <typename Stored>
-HWY_INLINE void store_as(const Lanes& lanes, std::byte* at, std::size_t count) {
-  std::byte some[16 * sizeof(Stored)];
-  store_as<Stored>(lanes, some, Sixteen());
-  std::memcpy(at, some, count * sizeof(Stored));
-}
 
 template <typename Stored>
 HWY_INLINE std::byte* row_at(const RotatedRows& rows, std::size_t i) {
@@ -76,8 +33,8 @@ void rotate_halves(const RotatedRows& rows, const float* cosines, const float* s
       std::byte* at_y = at_x + rows.pairs * sizeof(Stored);
       const Lanes x = load<Stored>(at_x, count);
       const Lanes y = load<Stored>(at_y, count);
-      store_as<Stored>(subtract(multiply(x, cosine), multiply(y, sine)), at_x, count);
-      store_as<Stored>(add(multiply(x, sine), multiply(y, cosine)), at_y, count);
+      store_as<Stored, Nans::none>(subtract(multiply(x, cosine), multiply(y, sine)), at_x, count);
+      store_as<Stored, Nans::none>(add(multiply(x, sine), multiply(y, cosine)), at_y, count);
     }
   });
 }
@@ -99,7 +56,8 @@ void rotate_neighbours(const RotatedRows& rows, const float* cosines, const floa
       const Lanes pairs = load<Stored>(at, count);
       const Lanes exchanged =
           lanes_of([&](auto p) KV_INLINE { return hn::Shuffle2301(pairs.part[p]); });
-      store_as<Stored>(add(multiply(pairs, cosine), multiply(exchanged, sine)), at, count);
+      store_as<Stored, Nans::none>(add(multiply(pairs, cosine), multiply(exchanged, sine)), at,
+                                   count);
     }
   });
 }

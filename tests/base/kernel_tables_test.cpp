@@ -79,6 +79,7 @@ TEST(Kernels, OfTheTargetsOfHighwayAreNotScalar) {
   for (const Kernels* table : supported_kernels()) {
     if (table == &scalar()) continue;
     EXPECT_NE(table->dot_rows, scalar().dot_rows) << table->name;
+    EXPECT_NE(table->narrow, scalar().narrow) << table->name;
     EXPECT_NE(table->softmax, scalar().softmax) << table->name;
     EXPECT_NE(table->dot_double, scalar().dot_double) << table->name;
   }
