@@ -194,16 +194,7 @@ std::size_t bytes_of(Number type) {
 }
 
 void write_numbers(std::span<const float> numbers, Number type, void* out) {
-  if (type == Number::f32) {
-    std::memcpy(out, numbers.data(), numbers.size_bytes());
-    return;
-  }
-  auto* bytes = static_cast<std::uint8_t*>(out);
-  for (const float number : numbers) {
-    const std::uint16_t half = type == Number::f16 ? f32_to_f16(number) : f32_to_bf16(number);
-    std::memcpy(bytes, &half, sizeof half);
-    bytes += sizeof half;
-  }
+  kernels().narrow(type, numbers.data(), numbers.size(), static_cast<std::byte*>(out));
 }
 
 void read_numbers(const void* numbers, Number type, std::span<float> out) {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/base/half.h"
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/traces/files/safetensors.h"
@@ -127,18 +126,6 @@ std::vector<Table> tables_of(const TraceInfo& info,
   return tables;
 }
 
-void put(std::vector<std::byte>& bytes, Number number, float value) {
-  const std::size_t at = bytes.size();
-  if (number == Number::f32) {
-    bytes.resize(at + sizeof value);
-    std::memcpy(bytes.data() + at, &value, sizeof value);
-    return;
-  }
-  const std::uint16_t bits = number == Number::f16 ? f32_to_f16(value) : f32_to_bf16(value);
-  bytes.resize(at + sizeof bits);
-  std::memcpy(bytes.data() + at, &bits, sizeof bits);
-}
-
 // The index of the first value that is not finite after it is stored, or values.size(). Stored
 // values are checked, because a finite f32 may be too large for f16.
 std::size_t first_unfit(std::span<const float> values,
@@ -212,8 +199,8 @@ Result<void> TraceWriter::write(std::span<const float> values) {
 }
 
 Result<void> TraceWriter::write_piece(std::span<const float> values) {
-  buffer_.clear();
-  for (const float value : values) put(buffer_, info_.number, value);
+  buffer_.resize(values.size() * dtype_bytes(dtype_of(info_.number)));
+  kernels().narrow(info_.number, values.data(), values.size(), buffer_.data());
   if (const std::size_t at = first_unfit(values, buffer_, info_.number); at < values.size()) {
     return malformed(place_of(written_ + at) + " is " + std::to_string(values[at]) +
                      "; expected a finite number that " + std::string(number_name(info_.number)) +
