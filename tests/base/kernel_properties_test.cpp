@@ -14,25 +14,8 @@
 namespace kv {
 namespace {
 
-using limits = std::numeric_limits<float>;
-
 // Which numbers a kernel takes.
 enum class Takes { any, no_nan, finite, not_negative };
-
-constexpr std::array<float, 14> specials = {0.0F,
-                                            -0.0F,
-                                            limits::infinity(),
-                                            -limits::infinity(),
-                                            limits::quiet_NaN(),
-                                            limits::max(),
-                                            limits::lowest(),
-                                            limits::denorm_min(),
-                                            -limits::denorm_min(),
-                                            limits::min(),
-                                            1.0F,
-                                            -1.0F,
-                                            1e-40F,
-                                            limits::epsilon()};
 
 float allowed(float number, Takes takes) {
   if (takes == Takes::any) return number;
@@ -81,26 +64,6 @@ std::vector<double> doubles_of(const Values& values, double factor) {
   std::vector<double> doubles(values.size() + 8, limits::quiet_NaN());
   for (std::size_t i = 0; i < values.size(); ++i) doubles[i] = factor * double{values.data()[i]};
   return doubles;
-}
-
-// The same bits, or both NaN: which NaN an operation on two gives depends on the instruction.
-bool same(float a, float b) {
-  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
-         (std::isnan(a) && std::isnan(b));
-}
-
-bool same(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
-         (std::isnan(a) && std::isnan(b));
-}
-
-template <typename Numbers>
-bool same_all(const Numbers& a, const Numbers& b) {
-  return std::ranges::equal(a, b, [](auto x, auto y) { return same(x, y); });
-}
-
-bool same_all(const Values& a, const Values& b) {
-  return same_all(std::span(a.data(), a.size() + 16), std::span(b.data(), b.size() + 16));
 }
 
 class AnyNumbers : public testing::TestWithParam<const Kernels*> {

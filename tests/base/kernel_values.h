@@ -1,9 +1,13 @@
 // Numbers for the tests of kernels.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "kvcheck/base/kernels/kernels.h"
@@ -13,6 +17,23 @@ namespace kv {
 
 // The longest row that is tried.
 inline constexpr std::size_t most = 257;
+
+using limits = std::numeric_limits<float>;
+
+inline constexpr std::array<float, 14> specials = {0.0F,
+                                                   -0.0F,
+                                                   limits::infinity(),
+                                                   -limits::infinity(),
+                                                   limits::quiet_NaN(),
+                                                   limits::max(),
+                                                   limits::lowest(),
+                                                   limits::denorm_min(),
+                                                   -limits::denorm_min(),
+                                                   limits::min(),
+                                                   1.0F,
+                                                   -1.0F,
+                                                   1e-40F,
+                                                   limits::epsilon()};
 
 inline const Kernels& scalar() {
   return *supported_kernels().back();
@@ -48,5 +69,25 @@ class Values {
   std::size_t shift_;
   std::size_t n_;
 };
+
+// The same bits, or both NaN: which NaN an operation on two gives depends on the instruction.
+inline bool same(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
+}
+
+inline bool same(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
+}
+
+template <typename Numbers>
+bool same_all(const Numbers& a, const Numbers& b) {
+  return std::ranges::equal(a, b, [](auto x, auto y) { return same(x, y); });
+}
+
+inline bool same_all(const Values& a, const Values& b) {
+  return same_all(std::span(a.data(), a.size() + 16), std::span(b.data(), b.size() + 16));
+}
 
 }  // namespace kv
