@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -88,6 +89,34 @@ bool same_all(const Numbers& a, const Numbers& b) {
 
 inline bool same_all(const Values& a, const Values& b) {
   return same_all(std::span(a.data(), a.size() + 16), std::span(b.data(), b.size() + 16));
+}
+
+// Normally distributed numbers, others for every seed. They come from one table, because it takes
+// longer to draw them than most kernels take.
+inline std::vector<float> some_normals(std::size_t count, std::uint64_t seed) {
+  static const std::vector<float> table = [] {
+    std::vector<float> drawn(16411);
+    const Rng rng(3);
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      drawn[i] = static_cast<float>(rng.normal(static_cast<Position>(i)));
+    }
+    return drawn;
+  }();
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = table[(i + 977 * seed) % table.size()];
+  return values;
+}
+
+// What stands where a kernel has nothing to write.
+inline constexpr float untouched = -7;
+
+// Whether the first `count` numbers are the same bits as those of `all`, and the others untouched.
+inline bool begins_as(const std::vector<float>& found,
+                      const std::vector<float>& all,
+                      std::size_t count) {
+  const auto rest = std::span(found).subspan(count);
+  return std::memcmp(found.data(), all.data(), count * sizeof(float)) == 0 &&
+         std::ranges::all_of(rest, [](float number) { return number == untouched; });
 }
 
 }  // namespace kv
