@@ -162,6 +162,41 @@ TEST_P(EveryLength, TheLargestLogitIsFoundAtEveryPlace) {
   }
 }
 
+// Arguments at the ends of what the kernels take, at every place. -708 is the least that has an
+// exponential.
+TEST_P(EveryLength, ExponentialsAndLogarithmsAtTheEndsAreTheSame) {
+  using doubles = std::numeric_limits<double>;
+  for (const double special :
+       {0.0, -0.0, -708.0, -708.0000000000001, -707.9999999999999, -doubles::infinity(),
+        doubles::lowest(), -doubles::denorm_min(), -doubles::min(), -0x1p-54}) {
+    for (std::size_t n = 1; n <= longest; ++n) {
+      for (std::size_t at = 0; at < n; ++at) {
+        std::vector<double> requested(n + 8, -1.5);
+        requested[at] = special;
+        std::vector<double> found = requested;
+        scalar().exp_each(requested.data(), n);
+        kernel_.exp_each(found.data(), n);
+        ASSERT_TRUE(same_all(found, requested)) << special << ", " << at << " of " << n;
+        const double right = special < -708 ? 0 : std::exp(special);
+        ASSERT_NEAR(found[at], right, 4 * right * 0x1p-52) << special;
+      }
+    }
+  }
+  for (const double special : {doubles::min(), doubles::max(), 1.0, 1 - 0x1p-53, 1 + 0x1p-52,
+                               0x1.6a09e667f3bccp-1, 0x1.6a09e667f3bcdp-1}) {
+    for (std::size_t n = 1; n <= longest; ++n) {
+      for (std::size_t at = 0; at < n; ++at) {
+        std::vector<double> requested(n + 8, 2.5);
+        requested[at] = special;
+        std::vector<double> found = requested;
+        scalar().log_each(requested.data(), n);
+        kernel_.log_each(found.data(), n);
+        ASSERT_TRUE(same_all(found, requested)) << special << ", " << at << " of " << n;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Machine,
                          EveryLength,
                          testing::ValuesIn(supported_kernels().begin(), supported_kernels().end()),
