@@ -50,7 +50,8 @@ void activate_range(Activation activation, std::span<float> values) {
       }
       return;
     case Activation::relu:
-      for (float& value : values) value = value > 0 ? value : 0;
+      // A NaN is neither, and is kept: a 0 would hide that something overflowed before.
+      for (float& value : values) value = value <= 0 ? 0 : value;
       return;
   }
 }

@@ -28,7 +28,7 @@ void multiply(const Matrix& weight, std::size_t tokens, const float* in, float* 
 void apply(
     const Linear& linear, std::size_t tokens, const float* in, AlignedFloats& out, Team& team);
 
-// values[i] = f(values[i]), and times by[i] if `by` has numbers.
+// values[i] = f(values[i]), and times by[i] if `by` has numbers. f of a NaN is a NaN.
 void activate(Activation activation,
               std::span<float> values,
               std::span<const float> by,
