@@ -9,6 +9,7 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/kernels/kernel_choice.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
 #include "kvcheck/cli/check/check.h"

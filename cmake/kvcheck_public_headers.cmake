@@ -8,6 +8,7 @@ set(KVCHECK_PUBLIC_HEADERS
   base/file.h
   base/kept_parts.h
   base/marks.h
+  base/number.h
   base/position.h
   base/rotation.h
   base/token_class.h

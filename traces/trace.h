@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/marks.h"
+#include "kvcheck/base/number.h"
 #include "kvcheck/base/position.h"
 #include "kvcheck/traces/layer_rules.h"
 #include "kvcheck/traces/query_sample.h"

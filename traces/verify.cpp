@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/text/describe.h"
 
 namespace kv {

@@ -54,18 +54,6 @@ const Kernels& select() {
 
 }  // namespace
 
-std::string_view number_name(Number number) {
-  switch (number) {
-    case Number::f32:
-      return "f32";
-    case Number::f16:
-      return "f16";
-    case Number::bf16:
-      return "bf16";
-  }
-  return "";
-}
-
 std::vector<Target> supported_targets() {
   std::vector<Target> found;
 #ifdef __x86_64__

@@ -16,15 +16,10 @@
 #include <span>
 #include <string_view>
 
+#include "kvcheck/base/number.h"
 #include "kvcheck/base/position.h"
 
 namespace kv {
-
-// Element types of stored numbers that kernels read.
-enum class Number { f32, f16, bf16 };
-
-// "f32", "f16" or "bf16".
-std::string_view number_name(Number number);
 
 // The longest list that Kernels::largest takes.
 inline constexpr std::size_t most_candidates = 128;
@@ -80,7 +75,8 @@ struct Kernels {
   std::size_t (*largest)(
       const float* values, const Position* candidates, std::size_t m, std::size_t k, Position* out);
 
-  // Returns the smallest i whose value is the smallest. Requires n > 0 and no NaN.
+  // Returns the smallest i whose value is the smallest. A NaN counts as larger than every number;
+  // 0 if all are NaN. Requires n > 0.
   std::size_t (*argmin)(const float* values, std::size_t n);
   std::size_t (*argmin_double)(const double* values, std::size_t n);
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/fuzz/support/inputs.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/sim/replay/replay.h"

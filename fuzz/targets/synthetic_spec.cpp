@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/cli/replay/source.h"
 #include "kvcheck/fuzz/support/inputs.h"
 #include "kvcheck/fuzz/support/trace_checks.h"

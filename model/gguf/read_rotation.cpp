@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/model/gguf/configuration_source.h"

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/model/gguf/container.h"
 #include "kvcheck/model/weights/model_formats.h"

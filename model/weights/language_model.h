@@ -11,7 +11,7 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/file.h"
-#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/number.h"
 #include "kvcheck/model/kernels/quantised.h"
 #include "kvcheck/model/weights/config.h"
 

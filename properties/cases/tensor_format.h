@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/number.h"
 
 namespace kv::properties {
 

@@ -10,6 +10,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/half.h"
+#include "kvcheck/base/kernels/kernels.h"
 
 namespace kv::properties {
 namespace {

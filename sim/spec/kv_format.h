@@ -31,7 +31,7 @@
 #include <string_view>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/number.h"
 
 namespace kv {
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/model/run/blocks.h"
 

@@ -1,4 +1,5 @@
 // What a dump can say beside its rows: kv-heads, the steps of a generation, the words.
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/tests/traces/files.h"
 #include "kvcheck/traces/files/dump.h"
 #include "kvcheck/traces/files/words.h"

@@ -1,4 +1,5 @@
 #include "kvcheck/traces/files/dump.h"
+#include "kvcheck/base/kernels/kernels.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,5 @@
 #include "kvcheck/traces/files/edit.h"
+#include "kvcheck/base/kernels/kernels.h"
 
 #include <filesystem>
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/traces/files.h"
 #include "kvcheck/traces/verify.h"

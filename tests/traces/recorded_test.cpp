@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/traces/trace.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/tests/traces/synthetic_helpers.h"
 
 namespace kv::synthetic_test {

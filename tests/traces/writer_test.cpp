@@ -1,4 +1,5 @@
 #include "kvcheck/traces/files/writer.h"
+#include "kvcheck/base/kernels/kernels.h"
 
 #include <cmath>
 #include <cstdint>

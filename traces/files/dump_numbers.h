@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/number.h"
 #include "kvcheck/traces/files/archive.h"
 #include "kvcheck/traces/files/npy.h"
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/traces/files/writer.h"
 

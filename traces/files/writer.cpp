@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/traces/files/safetensors.h"
