@@ -204,7 +204,8 @@ std::size_t argmin(const float* values, std::size_t n) {
   __m512 best = _mm512_set1_ps(std::numeric_limits<float>::infinity());
   for (std::size_t i = 0; i < n; i += 16) {
     const __mmask16 live = first(n - i);
-    best = _mm512_mask_min_ps(best, live, best, _mm512_maskz_loadu_ps(live, values + i));
+    // In this order a NaN leaves the smallest so far.
+    best = _mm512_mask_min_ps(best, live, _mm512_maskz_loadu_ps(live, values + i), best);
   }
   alignas(64) std::array<float, 16> lanes{};
   _mm512_store_ps(lanes.data(), best);
@@ -224,7 +225,7 @@ std::size_t argmin_double(const double* values, std::size_t n) {
   __m512d best = _mm512_set1_pd(std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < n; i += 8) {
     const __mmask8 live = static_cast<__mmask8>(first(n - i));
-    best = _mm512_mask_min_pd(best, live, best, _mm512_maskz_loadu_pd(live, values + i));
+    best = _mm512_mask_min_pd(best, live, _mm512_maskz_loadu_pd(live, values + i), best);
   }
   alignas(64) std::array<double, 8> lanes{};
   _mm512_store_pd(lanes.data(), best);

@@ -172,16 +172,20 @@ void relax(const double* cost, const double* price, double base, std::size_t n, 
 
 // Two passes: the smallest value, then the first index that has it.
 std::size_t argmin_double(const double* values, std::size_t n) {
-  DoubleRegister best[2] = {set(values[0]), set(values[0])};
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  DoubleRegister best[2] = {set(infinite), set(infinite)};
   std::size_t i = 0;
   for (; i + 2 * at_once <= n; i += 2 * at_once) {
     each<2>([&](auto k) KV_INLINE {
-      best[k] = hn::Min(best[k], hn::LoadU(Doubles(), values + i + k * at_once));
+      // Not hn::Min, which a NaN passes on some targets.
+      const DoubleRegister here = hn::LoadU(Doubles(), values + i + k * at_once);
+      best[k] = hn::IfThenElse(hn::Lt(here, best[k]), here, best[k]);
     });
   }
   double least = hn::GetLane(hn::MinOfLanes(Doubles(), hn::Min(best[0], best[1])));
   for (; i < n; ++i) least = std::min(least, values[i]);
-  return static_cast<std::size_t>(std::find(values, values + n, least) - values);
+  const double* const found = std::find(values, values + n, least);
+  return found == values + n ? 0 : static_cast<std::size_t>(found - values);
 }
 
 }  // namespace

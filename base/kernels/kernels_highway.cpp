@@ -161,13 +161,17 @@ std::size_t argmin(const float* values, std::size_t n) {
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) {
     const Lanes here = load(values + i);
-    best = lanes_of([&](auto p) KV_INLINE { return hn::Min(best.part[p], here.part[p]); });
+    // Not hn::Min, which a NaN passes on some targets.
+    best = lanes_of([&](auto p) KV_INLINE {
+      return hn::IfThenElse(hn::Lt(here.part[p], best.part[p]), here.part[p], best.part[p]);
+    });
   }
   float lanes[16];
   store(best, lanes);
   float least = *std::min_element(lanes, lanes + 16);
   for (; i < n; ++i) least = std::min(least, values[i]);
-  return static_cast<std::size_t>(std::find(values, values + n, least) - values);
+  const float* const found = std::find(values, values + n, least);
+  return found == values + n ? 0 : static_cast<std::size_t>(found - values);
 }
 
 void dot_rows(const float* query,

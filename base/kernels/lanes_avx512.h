@@ -95,9 +95,9 @@ template <Number number, Nans nans>
   _mm256_mask_storeu_epi16(bytes, live, half);
 }
 
-// The exponential of base/kernels/kernels.h.
+// The exponential of base/kernels/kernels.h. A NaN remains one, so that it is not overlooked.
 [[gnu::always_inline]] inline __m512 exponential(__m512 x) {
-  const __mmask16 live = _mm512_cmp_ps_mask(x, _mm512_set1_ps(exp_underflow), _CMP_GE_OQ);
+  const __mmask16 live = _mm512_cmp_ps_mask(x, _mm512_set1_ps(exp_underflow), _CMP_NLT_UQ);
   const __m512 magic = _mm512_set1_ps(exp_magic);
   const __m512 scaled = _mm512_add_ps(_mm512_mul_ps(x, _mm512_set1_ps(exp_log2e)), magic);
   const __m512 n = _mm512_sub_ps(scaled, magic);

@@ -220,7 +220,7 @@ HWY_INLINE float largest_lane(const Lanes& lanes) {
   return hn::GetLane(hn::MaxOfLanes(Floats(), most));
 }
 
-// The exponential of base/kernels/kernels.h.
+// The exponential of base/kernels/kernels.h. A NaN remains one, so that it is not overlooked.
 HWY_INLINE Lanes exponential(const Lanes& lanes) {
   return lanes_of([&](auto p) KV_INLINE {
     const auto set = [](float value) KV_INLINE { return hn::Set(Floats(), value); };
@@ -236,8 +236,8 @@ HWY_INLINE Lanes exponential(const Lanes& lanes) {
     // The low bits of `scaled` are n, and those above them leave by the shift.
     const auto power =
         hn::Add(hn::ShiftLeft<23>(hn::BitCast(Words(), scaled)), hn::Set(Words(), 127 << 23));
-    const auto live = hn::Ge(x, set(exp_underflow));
-    return hn::IfThenElseZero(live, hn::Mul(sum, hn::BitCast(Floats(), power)));
+    const auto underflows = hn::Lt(x, set(exp_underflow));
+    return hn::IfThenZeroElse(underflows, hn::Mul(sum, hn::BitCast(Floats(), power)));
   });
 }
 

@@ -25,7 +25,7 @@ float add_lanes(const float* sums) {
 
 // The exponential that base/kernels/kernels.h defines, operation by operation.
 float exponential(float x) {
-  if (x < exp_underflow) return 0;
+  if (!(x >= exp_underflow)) return x < exp_underflow ? 0 : x;  // a NaN
   const float n = (x * exp_log2e + exp_magic) - exp_magic;
   const float rest = (x - n * exp_ln2_high) - n * exp_ln2_low;
   float p = exp_c6;

@@ -31,9 +31,14 @@ void append_lowest_of(std::span<const Score> scores,
   }
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // A strict order, so that nth_element gives the same victims with every library.
+  // A strict order, so that nth_element gives the same victims with every library. As for the
+  // kernel, a NaN is larger than every number.
   const auto is_evicted_before = [scores](std::size_t a, std::size_t b) {
-    return scores[a] < scores[b] || (scores[a] == scores[b] && a < b);
+    if (scores[a] < scores[b]) return true;
+    if (scores[b] < scores[a]) return false;
+    const bool a_is_number = scores[a] == scores[a];
+    const bool b_is_number = scores[b] == scores[b];
+    return a_is_number != b_is_number ? a_is_number : a < b;
   };
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
   if (count < order.size()) std::nth_element(order.begin(), end, order.end(), is_evicted_before);

@@ -15,8 +15,8 @@
 namespace kv {
 
 // Appends the indices of the `count` lowest scores, increasing. Among equal scores the older token
-// (the lower index) is evicted first. Requires count <= n and no NaN. Cost: O(n), plus sorting
-// `count` indices; a plain scan for count = 1.
+// (the lower index) is evicted first; a NaN is larger than every number. Requires count <= n. Cost:
+// O(n), plus sorting `count` indices; a plain scan for count = 1.
 void append_lowest(std::span<const float> scores,
                    std::size_t count,
                    std::vector<std::size_t>& victims);

@@ -1,6 +1,7 @@
 #include "kvcheck/sim/cache/page_selection.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -56,7 +57,11 @@ Visible PageChoice::select(const float* query, Position position) {
   // No page is left out, so nothing is ranked.
   if (own <= others) return {{0, 0}, selected_, {0, position + 1}};
   bounds_.resize(own);
-  for (std::size_t i = 0; i < own; ++i) bounds_[i] = bound(i, query);
+  for (std::size_t i = 0; i < own; ++i) {
+    // Without an order among all bounds nth_element may leave its range, so a NaN is the largest.
+    const auto most = bound(i, query);
+    bounds_[i] = std::isnan(most) ? std::numeric_limits<float>::infinity() : most;
+  }
   order_.resize(own);
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   const auto end = order_.begin() + static_cast<std::ptrdiff_t>(others);

@@ -1,6 +1,8 @@
 #include "kvcheck/sim/cache/pooled_scores.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "kvcheck/base/check.h"
@@ -34,7 +36,10 @@ void add_contested(const PooledUnit& unit,
   if (n <= floor) return;
   const auto begin = static_cast<std::ptrdiff_t>(contested.size());
   for (std::size_t i = 0; i < n; ++i) {
-    contested.push_back({unit.scores[i], unit.positions[i], number, i});
+    // Without an order among all scores nth_element may leave its range, so a NaN is the largest.
+    const double score =
+        std::isnan(unit.scores[i]) ? std::numeric_limits<double>::infinity() : unit.scores[i];
+    contested.push_back({score, unit.positions[i], number, i});
   }
   if (floor == 0) return;
   const auto first = contested.begin() + begin;

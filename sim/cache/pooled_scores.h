@@ -11,7 +11,7 @@ namespace kv {
 
 // The candidates of one unit.
 struct PooledUnit {
-  std::span<const double> scores;       // [n], none NaN; the lowest are evicted
+  std::span<const double> scores;       // [n]; the lowest are evicted, a NaN last
   std::span<const Position> positions;  // [n], strictly increasing
 };
 

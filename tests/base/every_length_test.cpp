@@ -1,6 +1,7 @@
 // Kernels against the scalar ones on numbers of all kinds: at every length to 70, at every address
 // of a float, and with special numbers at every place of a row.
 #include <cstring>
+#include <limits>
 
 #include "kvcheck/base/half.h"
 #include "kvcheck/tests/base/kernel_values.h"
@@ -193,6 +194,35 @@ TEST_P(EveryLength, ExponentialsAndLogarithmsAtTheEndsAreTheSame) {
         kernel_.log_each(found.data(), n);
         ASSERT_TRUE(same_all(found, requested)) << special << ", " << at << " of " << n;
       }
+    }
+  }
+}
+
+TEST_P(EveryLength, TheSmallestIsNoNaNUnlessAllAre) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t n = 1; n <= 70; ++n) {
+    for (std::size_t at = 0; at < n; ++at) {
+      Values values(n, n);
+      std::fill_n(values.data(), n, nan);
+      ASSERT_EQ(kernel_.argmin(values.data(), n), 0U) << n;
+      values.data()[at] = 5;
+      ASSERT_EQ(kernel_.argmin(values.data(), n), at) << n;
+      std::vector<double> wide(values.data(), values.data() + n);
+      ASSERT_EQ(kernel_.argmin_double(wide.data(), n), at) << n;
+      for (std::size_t i = 0; i < n; ++i)
+        wide[i] = i == at ? nan : 1.0 / static_cast<double>(i + 1);
+      ASSERT_EQ(kernel_.argmin_double(wide.data(), n), n > 1 && at == n - 1 ? n - 2 : n - 1) << n;
+    }
+  }
+}
+
+TEST_P(EveryLength, ASoftmaxWithANaNIsNaN) {
+  for (std::size_t n = 1; n <= 40; ++n) {
+    for (std::size_t at = 0; at < n; ++at) {
+      Values logits(n, n);
+      logits.data()[at] = std::numeric_limits<float>::quiet_NaN();
+      kernel_.softmax(logits.data(), n);
+      for (std::size_t i = 0; i < n; ++i) ASSERT_TRUE(std::isnan(logits.data()[i])) << n;
     }
   }
 }

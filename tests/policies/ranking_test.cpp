@@ -245,5 +245,24 @@ TEST(EraseRanks, RemovesExactlyThoseAndIgnoresRanksBeyondTheEnd) {
   }));
 }
 
+TEST(ByRank, ANaNIsEvictedLast) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> scores(100, nan);
+  std::vector<std::size_t> victims;
+  append_lowest(scores, 1, victims);
+  EXPECT_EQ(victims, (std::vector<std::size_t>{0}));
+  for (std::size_t i = 3; i < scores.size(); i += 4) scores[i] = static_cast<float>(i % 5);
+  const std::vector<double> wide(scores.begin(), scores.end());
+  for (const std::size_t count : {1U, 2U, 25U, 26U, 100U}) {
+    std::vector<std::size_t> of_floats, of_doubles;
+    append_lowest(scores, count, of_floats);
+    append_lowest(wide, count, of_doubles);
+    ASSERT_EQ(of_floats, of_doubles) << count;
+    ASSERT_EQ(of_floats.size(), count);
+    const auto numbers = std::ranges::count_if(of_floats, [](std::size_t i) { return i % 4 == 3; });
+    ASSERT_EQ(numbers, std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(count), 25));
+  }
+}
+
 }  // namespace
 }  // namespace kv

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include <rapidcheck.h>
 
@@ -94,6 +95,20 @@ TEST(PooledScores, AreWhatStrikingOutLeaves) {
     const std::size_t floor = mean == 0 ? 0 : below(static_cast<std::uint32_t>(mean) + 1);
     RC_ASSERT(lowest(units, mean, floor) == one_by_one(units, mean, floor));
   }));
+}
+
+TEST(PooledScores, ANaNIsEvictedLast) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<Contents> units = {{{nan, 1, nan}, {3, 4, 8}}, {{2, nan, 3}, {3, 4, 8}}};
+  EXPECT_THAT(lowest(units, 2, 0), ElementsAre(ElementsAre(1), ElementsAre(0)));
+  // So many that an order with gaps would lead nth_element out of its range.
+  const std::size_t n = 1000;
+  Contents many{std::vector<double>(n, nan), {}};
+  for (std::size_t i = 0; i < n; ++i) many.positions.push_back(static_cast<Position>(i));
+  for (std::size_t i = 0; i < n; i += 3) many.scores[i] = static_cast<double>(i % 7);
+  const Going going = lowest({many}, n - n / 3, n / 5);
+  ASSERT_EQ(going[0].size(), n / 3);
+  for (const std::size_t index : going[0]) EXPECT_EQ(index % 3, 0U);
 }
 
 }  // namespace
