@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/text/describe.h"
 #include "kvcheck/model/kernels/numbers.h"
+#include "kvcheck/model/weights/finite_weights.h"
 #include "kvcheck/sim/replay/serves.h"
 
 namespace kv::model {
@@ -74,6 +76,17 @@ Result<void> check_layers(const ModelConfig& config, const Spec& spec) {
         "rotate unlike each other; expected another unit");
   }
   return {};
+}
+
+// An infinite key or value would reach other tokens' sums, or none, depending on the kernel.
+Error not_stored(const LanguageModel& model, const KvHeadGroup& group, KvStore::Unfit unfit) {
+  const std::string what = std::string(unfit.of_key ? "a key" : "a value") + " of layer " +
+                           std::to_string(group.layer) + " has " + shown(unfit.number);
+  if (!std::isfinite(unfit.number)) return computed_not_finite(model, what);
+  const Number full = group.store.format().full;
+  return malformed(what + ", which " + std::string(number_name(full)) +
+                   " cannot hold; expected storage as " +
+                   (full == Number::f16 ? "bf16 or f32" : "f32"));
 }
 
 }  // namespace
@@ -180,6 +193,9 @@ Result<void> Decoder::check_promises() const {
   for (const ModelUnit& unit : attention_->units()) {
     const std::string& broken = unit.cache.broken_promise();
     if (!broken.empty()) return malformed(broken);
+    for (const KvHeadGroup& group : unit.groups) {
+      if (const auto unfit = group.store.unfit()) return not_stored(*model_, group, *unfit);
+    }
   }
   return {};
 }

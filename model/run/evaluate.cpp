@@ -7,12 +7,8 @@
 
 namespace kv::model {
 Error not_finite(const LanguageModel& model, std::size_t position) {
-  const std::string what =
-      "after token " + std::to_string(position) + " the model's logits are no finite numbers";
-  if (const auto weight = weight_not_finite(model)) {
-    return malformed(*weight + "; expected finite weights, and " + what);
-  }
-  return malformed(what + ", though all its weights are; expected numbers that no f32 overflows");
+  return computed_not_finite(model, "after token " + std::to_string(position) +
+                                        " the model's logits are no finite numbers");
 }
 
 Result<std::vector<float>> losses_of(const LanguageModel& model,

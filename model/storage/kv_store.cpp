@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/model/kernels/numbers.h"
@@ -9,10 +10,19 @@
 namespace kv::model {
 namespace {
 
-// Returns the scale.
+// Returns the scale: NaN if some value is not finite, as no code stands for it.
 float write_int8(std::span<const float> values, std::byte* row) {
+  constexpr float largest = std::numeric_limits<float>::max();
   float most = 0;
-  for (const float value : values) most = std::max(most, std::abs(value));
+  bool finite = true;
+  for (const float value : values) {
+    finite = finite && std::abs(value) <= largest;
+    most = std::max(most, std::abs(value));
+  }
+  if (!finite) {
+    std::ranges::fill(row, row + values.size(), std::byte{0});
+    return std::numeric_limits<float>::quiet_NaN();
+  }
   const float scale = most / 127;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const float steps = scale > 0 ? std::nearbyint(values[i] / scale) : 0;
@@ -21,12 +31,18 @@ float write_int8(std::span<const float> values, std::byte* row) {
   return scale;
 }
 
-void write(std::span<const float> values, Storage storage, std::byte* row, float* scale) {
-  if (storage == Storage::int8) {
-    *scale = write_int8(values, row);
-  } else {
+// Returns a number that could not be stored.
+std::optional<float> write(std::span<const float> values,
+                           Storage storage,
+                           std::byte* row,
+                           float* scale) {
+  if (storage != Storage::int8) {
     write_numbers(values, storage, row);
+    return too_large_for(values, storage, row);
   }
+  *scale = write_int8(values, row);
+  if (!std::isnan(*scale)) return {};
+  return *std::ranges::find_if_not(values, [](float value) { return std::isfinite(value); });
 }
 
 void read(const std::byte* row, Storage storage, const float* scale, std::span<float> out) {
@@ -99,8 +115,9 @@ void KvStore::put(Slot slot, const float* key, const float* value) {
     return;
   }
   put_key(slot, key);
-  write({value, dim_}, storage_, values_.data() + slot * row_bytes(),
-        scale_at(value_scales_, slot));
+  const auto lost = write({value, dim_}, storage_, values_.data() + slot * row_bytes(),
+                          scale_at(value_scales_, slot));
+  if (lost && !unfit_) unfit_ = Unfit{.of_key = false, .number = *lost};
 }
 
 void KvStore::put_key(Slot slot, const float* key) {
@@ -109,7 +126,16 @@ void KvStore::put_key(Slot slot, const float* key) {
     return;
   }
   KV_CHECK((slot + 1) * row_bytes() <= keys_.size());
-  write({key, dim_}, storage_, keys_.data() + slot * row_bytes(), scale_at(key_scales_, slot));
+  const auto lost =
+      write({key, dim_}, storage_, keys_.data() + slot * row_bytes(), scale_at(key_scales_, slot));
+  if (lost && !unfit_) unfit_ = Unfit{.of_key = true, .number = *lost};
+}
+
+std::optional<KvStore::Unfit> KvStore::unfit() const {
+  if (direct()) return unfit_;
+  if (const auto key = tiered_keys_->too_large()) return Unfit{.of_key = true, .number = *key};
+  const auto value = tiered_values_->too_large();
+  return value ? std::optional(Unfit{.of_key = false, .number = *value}) : std::nullopt;
 }
 
 void KvStore::settle(Position query, const Visible& visible, std::span<const Slot> slots) {

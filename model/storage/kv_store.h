@@ -38,6 +38,15 @@ class KvStore {
   // in full precision. Requires room for the slot.
   void put(Slot slot, const float* key, const float* value);
 
+  // What could not be stored: the first number that is too large for the format, or, in int8, that
+  // is not finite. In other formats what is not finite is stored as such.
+  struct Unfit {
+    bool of_key = false;
+    float number = 0;
+  };
+
+  [[nodiscard]] std::optional<Unfit> unfit() const;
+
   // Quantises the tokens that are not among the newest any more when the token at `query` attends.
   // `visible` is what it sees, in these slots. Once for every query, in stream order.
   void settle(Position query, const Visible& visible, std::span<const Slot> slots);
@@ -101,6 +110,7 @@ class KvStore {
   Position keys_from_;  // keys and values before these are quantised, except the sinks
   Position values_from_;
   std::vector<Slot> lowered_;
+  std::optional<Unfit> unfit_;  // of a direct store
 };
 
 }  // namespace kv::model

@@ -50,14 +50,20 @@ void TieredRows::put(Slot slot, const float* vector) {
   Home& home = rows_[slot];
   release(home);
   home = {Tier::full, full_.take(), 0};
-  write_numbers({vector, dim_}, number_, full_.at(home.row));
+  write_full(home, {vector, dim_});
+}
+
+void TieredRows::write_full(const Home& home, std::span<const float> vector) {
+  std::byte* const row = full_.at(home.row);
+  write_numbers(vector, number_, row);
+  if (!too_large_) too_large_ = too_large_for(vector, number_, row);
 }
 
 void TieredRows::replace(Slot slot, const float* vector) {
   Home& home = rows_[slot];
   KV_CHECK(!shares_ && home.tier != Tier::none);
   if (home.tier == Tier::full) {
-    write_numbers({vector, dim_}, number_, full_.at(home.row));
+    write_full(home, {vector, dim_});
     return;
   }
   release(home);

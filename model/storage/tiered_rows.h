@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,9 @@ class TieredRows {
   // Puts another vector in the home of one, in its tier. Requires that none shares steps.
   void replace(Slot slot, const float* vector);
 
+  // The first number that full precision could not hold.
+  [[nodiscard]] std::optional<float> too_large() const { return too_large_; }
+
   [[nodiscard]] bool is_full(Slot slot) const { return rows_[slot].tier == Tier::full; }
 
   // The vector in a slot, widened to [dim].
@@ -57,6 +61,7 @@ class TieredRows {
   };
 
   void release(Home& home);
+  void write_full(const Home& home, std::span<const float> vector);
   void lower_alone(Home& home, std::span<const float> vector);
   void lower_together(std::span<const Slot> slots);
 
@@ -73,6 +78,7 @@ class TieredRows {
   RowPool codes_;
   RowPool shared_;                    // steps of all channels
   std::vector<std::uint32_t> users_;  // of each row of shared_
+  std::optional<float> too_large_;
   std::vector<float> scratch_;
 };
 

@@ -102,4 +102,11 @@ std::optional<std::string> weight_not_finite(const LanguageModel& model) {
   return search.found();
 }
 
+Error computed_not_finite(const LanguageModel& model, const std::string& what) {
+  if (const auto weight = weight_not_finite(model)) {
+    return malformed(*weight + "; expected finite weights, and " + what);
+  }
+  return malformed(what + ", though all its weights are; expected numbers that no f32 overflows");
+}
+
 }  // namespace kv::model

@@ -14,4 +14,8 @@ namespace kv::model {
 // Cost: reads all weights.
 std::optional<std::string> weight_not_finite(const LanguageModel& model);
 
+// What to say of a run that computed an infinite number or none: `what`, and which weight is none,
+// if one is. Cost: reads all weights.
+Error computed_not_finite(const LanguageModel& model, const std::string& what);
+
 }  // namespace kv::model

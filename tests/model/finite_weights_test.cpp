@@ -98,5 +98,46 @@ TEST(FiniteWeights, OfARunThatOverflowsAreNotBlamed) {
   EXPECT_THAT(evaluated.error().message, HasSubstr("though all its weights are"));
 }
 
+// The error of three tokens under the storage; "none" if there is none.
+std::string error_of(const LanguageModel& model, std::string_view storage, std::size_t chunk) {
+  Spec spec = parse_spec("dense").value();
+  spec.chunk = static_cast<std::uint32_t>(chunk);
+  DecoderOptions options;
+  options.storage = parse_kv_format(storage).value();
+  const auto evaluated =
+      evaluate(model, spec, std::vector<std::vector<TokenId>>{{1, 2, 3, 4}}, options);
+  return evaluated ? "none" : evaluated.error().message;
+}
+
+// Kernels make different things of an infinite row, and a chunk shows it to earlier tokens.
+TEST(Unstorable, NumbersAreRefusedByName) {
+  test::SmallModel small = test::small_llama();
+  for (float& one : small.tensors.at("model.layers.1.self_attn.v_proj.weight").values) one *= 1e6F;
+  const LanguageModel model = open_model(small.write("large")).value();
+  for (const std::size_t chunk : {1U, 3U}) {
+    for (const std::string_view storage : {"f32", "bf16", "int8", "int4"}) {
+      EXPECT_EQ(error_of(model, storage, chunk), "none") << storage;
+    }
+    for (const std::string_view storage : {"f16", "int4:recent=2,full=f16"}) {
+      EXPECT_THAT(
+          error_of(model, storage, chunk),
+          testing::MatchesRegex("a value of layer 1 has -?[0-9.e+]+, which f16 cannot hold; "
+                                "expected storage as bf16 or f32"))
+          << storage;
+    }
+  }
+}
+
+TEST(Unstorable, ANaNIsNoCodeOfInt8) {
+  test::SmallModel small = test::small_llama();
+  small.tensors.at("model.layers.1.self_attn.k_proj.weight").values[3] = nan;
+  const LanguageModel model = open_model(small.write("nan")).value();
+  EXPECT_THAT(error_of(model, "int8", 1),
+              HasSubstr("row 0, column 3; expected finite weights, and a key of layer 1 has nan"));
+  for (const std::string_view storage : {"f32", "f16", "int4", "int8:recent=1"}) {
+    EXPECT_THAT(error_of(model, storage, 1), HasSubstr("the model's logits are no finite numbers"));
+  }
+}
+
 }  // namespace
 }  // namespace kv::model
