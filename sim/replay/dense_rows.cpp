@@ -36,6 +36,12 @@ void prefetch(const std::byte* bytes, std::size_t size) {
   for (std::size_t i = 0; i < size; i += line) __builtin_prefetch(bytes + i);
 }
 
+// A NaN or an infinity cannot vanish in the sum of all, which may itself be too large.
+bool all_finite(std::span<const float> numbers) {
+  return std::isfinite(kernels().sum(numbers.data(), numbers.size())) ||
+         std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); });
+}
+
 }  // namespace
 
 KeyValues::KeyValues(const Trace& trace,
@@ -219,8 +225,7 @@ void DenseRows::finish_logits(std::size_t at) {
   const std::size_t first = head_logits_->hidden(n);
   float* const logits = logits_.data() + at * tokens();
   float* const mass = mass_.data() + at * tokens();
-  // One sum tests all numbers: a NaN or an infinity cannot vanish in it.
-  finite_[at] = std::isfinite(kernels().sum(logits + first, n - first));
+  finite_[at] = all_finite({logits + first, n - first});
   if (!finite_[at]) return;
   head_logits_->finish({logits + first, n - first}, n - first - 1);
   std::fill_n(logits, first, hidden_logit);
@@ -235,7 +240,7 @@ Result<void> DenseRows::compute_row(Position query, std::size_t row) {
   if (!finite_[loaded_]) return bad_row(query, "a product of q and k is not finite");
   const std::size_t dim = shared_->dim();
   float* const output = output_.data() + loaded_ * dim;
-  if (!std::isfinite(kernels().sum(output, dim))) {
+  if (!all_finite({output, dim})) {
     return bad_row(query, "the attention output is not finite: v has a NaN or an infinity");
   }
   return {};

@@ -109,5 +109,25 @@ TEST(DenseRows, NameTheRowWhoseProductsAreNotFinite) {
             std::string::npos);
 }
 
+// The sum of these products is too large for f32, and each of them is not.
+TEST(DenseRows, MayHaveHugeProducts) {
+  MemoryShape shape;
+  auto floats = std::make_shared<Floats>();
+  const std::size_t dim = shape.head_dim;
+  const auto huge = [&](std::size_t i) { return i % dim == dim - 1 ? 1e19F : 0.0F; };
+  std::vector<Trace::Layer> layers(2);
+  for (Trace::Layer& layer : layers) {
+    layer.q = floats->tensor({4, shape.tokens, dim}, huge);
+    layer.k = floats->tensor({2, shape.tokens, dim}, huge);
+    layer.v = floats->tensor({2, shape.tokens, dim}, [](std::size_t) { return 1.0F; });
+  }
+  TraceInfo info = memory_info(shape, TraceKind::qkv);
+  info.rope.dims = dim - 2;
+  const Trace trace(info, std::move(layers), {}, floats);
+  const Cell cell = {*parse_spec("window:recent=4"), 1};
+  const Result<ReplayResult> result = replay(trace, {&cell, 1}, {});
+  EXPECT_TRUE(result) << result.error().message;
+}
+
 }  // namespace
 }  // namespace kv
