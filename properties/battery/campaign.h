@@ -70,8 +70,8 @@ struct Board {
   [[nodiscard]] bool given_up(std::uint64_t of) const;
 };
 
-// Does the work. Yes if the user asked to stop meanwhile and what was found until then is requested,
-// so that what is asked from now on is not heard.
+// Does the work. Yes if the user asked to stop meanwhile and what was found until then is
+// requested, so that what is asked from now on is not heard.
 [[nodiscard]] bool was_stopped(const BatteryOptions& options, const std::function<void()>& work);
 
 // Whether what was seen of a death is that nothing was: the subject hung.
