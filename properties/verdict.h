@@ -41,7 +41,7 @@ struct StatisticalVerdict {
   std::string why_not;  // it did not run
   bool cannot = false;  // nor could it on any such subject
   bool broken = false;
-  std::string sentence;  // "inclusion falls geometrically with age: (4/5)^age, p < 1e-300"
+  std::string sentence;  // "inclusion falls geometrically with age: (4/5)^age; test T1: p = 4e-9"
   std::vector<Statistic> statistics;
   std::string smallest;  // the smallest rejecting step of the ladder, for --reproduce
 };

@@ -39,6 +39,10 @@ struct ChanceTest {
   }
 };
 
+// "test T1: p < 1e-300": the p-value with the test whose it is, because a sentence about one token
+// says nothing of all of them.
+std::string p_of_test(const Statistic& statistic);
+
 // The smallest effect that `times` as many streams would have seen at `level` with `power`.
 double detectable(const ChanceTest& test, double level, double power, double times = 1);
 
@@ -76,7 +80,7 @@ ChanceTest largest_test(const Counts& counts);
 std::optional<ChanceTest> subset_test(const Counts& counts);
 
 // The token whose share is farthest from the law's, in words: "token 5 of 16 is kept in 31 % of
-// streams instead of 25 % (28.1 % to 33.9 %), z = 8.2", its bounds for effect_low and effect_high.
+// streams instead of 25 % (28.1 % to 33.9 %)", its bounds for effect_low and effect_high.
 struct Largest {
   std::uint32_t token = 0;
   double z = 0;

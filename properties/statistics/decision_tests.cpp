@@ -62,7 +62,7 @@ void acceptance_effect(const Counts& counts,
                       percent_text(static_cast<double>(hits) / static_cast<double>(asked)) +
                       " of streams instead of " +
                       percent_text(sum_of(in, farthest.bin) / (reported * size)) + " (" +
-                      bounds_text(bounds) + "), z = " + number_text(farthest.z),
+                      bounds_text(bounds) + ")",
                   bounds);
 }
 
@@ -137,7 +137,7 @@ std::optional<ChanceTest> age_rank_test(const Counts& counts) {
                       " of cases instead of " +
                       percent_text(static_cast<double>(farthest.bin.size()) /
                                    static_cast<double>(ranks.size())) +
-                      " (" + bounds_text(bounds) + "), z = " + number_text(farthest.z),
+                      " (" + bounds_text(bounds) + ")",
                   bounds);
   test.per_root = 1 / std::sqrt(static_cast<double>(gone));
   return test;

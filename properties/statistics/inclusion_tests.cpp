@@ -127,7 +127,7 @@ Largest largest_deviation(const Counts& counts, ChanceLaw law) {
   largest.text = "token " + std::to_string(largest.token + 1) + " of " + std::to_string(shape.n) +
                  " is kept in " + percent_text(static_cast<double>(hits) / streams) +
                  " of streams instead of " + percent_text(shares[largest.token]) + " (" +
-                 bounds_text(largest.bounds) + "), z = " + number_text(largest.z);
+                 bounds_text(largest.bounds) + ")";
   return largest;
 }
 

@@ -87,6 +87,9 @@ TEST(ChanceLaws, ThePrintedReservoirIsNamed) {
   EXPECT_NE(verdict.sentence.find("inclusion falls geometrically with age: (4/5)^age"),
             std::string::npos)
       << verdict.sentence;
+  // One statistic, and which test's: the token's own deviation is another one.
+  EXPECT_NE(verdict.sentence.find("; test T1: p "), std::string::npos) << verdict.sentence;
+  EXPECT_EQ(verdict.sentence.find("z ="), std::string::npos) << verdict.sentence;
   EXPECT_NE(verdict.smallest.find("n=8 k=4"), std::string::npos) << verdict.smallest;
   const StatisticalVerdict exact = measured("chance.exact", *family);
   EXPECT_TRUE(exact.broken);

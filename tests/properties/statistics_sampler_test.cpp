@@ -122,7 +122,9 @@ TEST(Uniformity, NamesLawSmallestCellAndWitness) {
                          {.tokens = 35, .trials = 3000});
   ASSERT_TRUE(report.has_value());
   EXPECT_FALSE(report->uniform);
-  EXPECT_NE(report->sentence.find("geometrically with age: (4/5)^age"), std::string::npos);
+  EXPECT_NE(report->sentence.find("geometrically with age: (4/5)^age; test T1: p "),
+            std::string::npos)
+      << report->sentence;
   EXPECT_NE(report->smallest.find("n=8 k=4"), std::string::npos);
   EXPECT_NE(report->witness.find("instead of"), std::string::npos);
 }
