@@ -10,7 +10,7 @@
 
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/reports/numbers/paired.h"
+#include "kvcheck/reports/numbers/bootstrap.h"
 #include "kvcheck/reports/numbers/preset_names.h"
 #include "kvcheck/reports/numbers/statistics.h"
 
@@ -24,17 +24,9 @@ struct MeansRow {
   Spec spec;
   std::string canonical;
   bool stores_more = false;
-  std::vector<Interval> means{};  // by measure; NaN where nothing was measured
+  std::vector<Interval> means{};     // by measure; NaN where nothing was measured
+  std::vector<std::size_t> texts{};  // by measure, those with a value
 };
-
-Interval mean_over_texts(const std::vector<double>& values) {
-  std::vector<double> known;
-  for (const double value : values) {
-    if (!std::isnan(value)) known.push_back(value);
-  }
-  if (known.empty()) return {};
-  return bootstrap_interval(known);
-}
 
 bool precedes(const MeansRow& a, const MeansRow& b, bool more_is_better) {
   const auto place = [&](const MeansRow& row) {
@@ -53,10 +45,12 @@ std::vector<MeansRow> rows_of(const std::vector<MeasuredMeans>& all) {
     for (const MeasuredSpec& spec : all[m].values.specs) {
       const auto [at, added] = known.emplace(spec.canonical, rows.size());
       if (added) {
-        rows.push_back(
-            {spec.spec, spec.canonical, spec.stores_more, std::vector<Interval>(all.size())});
+        rows.push_back({spec.spec, spec.canonical, spec.stores_more,
+                        std::vector<Interval>(all.size()), std::vector<std::size_t>(all.size())});
       }
-      rows[at->second].means[m] = mean_over_texts(spec.values);
+      rows[at->second].means[m] = mean_interval(all[m].measure, spec.values);
+      rows[at->second].texts[m] = static_cast<std::size_t>(
+          std::ranges::count_if(spec.values, [](double value) { return !std::isnan(value); }));
     }
   }
   std::ranges::stable_sort(rows, [&](const MeansRow& a, const MeansRow& b) {
@@ -71,13 +65,56 @@ std::vector<std::string> names_in(const std::vector<MeansRow>& rows) {
   return names_of(specs);
 }
 
-// "0.9607 (0.9596 to 0.9618)".
-Entry mean_entry(const Measure& measure, const Interval& mean) {
+// "0.9607 (0.9596 to 0.9618)", and "; 4 texts" in the parentheses if other rows have more.
+Entry mean_entry(const Measure& measure, const Interval& mean, std::size_t texts, bool fewer) {
   Entry entry = entry_of(measure, mean.mean);
-  if (std::isnan(mean.low)) return entry;
-  entry.text +=
-      " (" + entry_of(measure, mean.low).text + " to " + entry_of(measure, mean.high).text + ")";
+  std::vector<std::string> words;
+  if (!std::isnan(mean.low)) {
+    words.push_back(entry_of(measure, mean.low).text + " to " + entry_of(measure, mean.high).text);
+  }
+  if (fewer && texts > 0) words.push_back(measure.counted(texts));
+  if (!words.empty()) entry.text += " (" + join(words, "; ") + ")";
   return entry;
+}
+
+// The least and the most texts that a row has a mean over; rows without one do not count.
+struct CountedTexts {
+  std::size_t least = 0;
+  std::size_t most = 0;
+};
+
+CountedTexts counted_texts(const std::vector<MeansRow>& rows, std::size_t measure) {
+  CountedTexts counted;
+  for (const MeansRow& row : rows) {
+    const std::size_t texts = row.texts[measure];
+    if (texts == 0) continue;
+    counted.least = counted.most == 0 ? texts : std::min(counted.least, texts);
+    counted.most = std::max(counted.most, texts);
+  }
+  return counted;
+}
+
+// "8 texts", or "4 to 8 texts".
+std::string words_of(const Measure& measure, const CountedTexts& counted) {
+  const std::string most = measure.counted(counted.most);
+  return counted.least == counted.most ? most : std::to_string(counted.least) + " to " + most;
+}
+
+// How the intervals of the measures were made, if any of them has one.
+std::string interval_words(const std::vector<MeasuredMeans>& all,
+                           const std::vector<MeansRow>& rows) {
+  bool wilson = false;
+  bool resampled = false;
+  for (std::size_t m = 0; m < all.size(); ++m) {
+    const bool shares = all[m].measure.share_of_answers;
+    wilson = wilson || shares;
+    resampled = resampled || (!shares && counted_texts(rows, m).most >= fewest_pairs);
+  }
+  if (wilson && resampled) {
+    return ", with 95 % intervals: Wilson's of shares of answers, the bootstrap's of others.";
+  }
+  if (wilson) return ", with Wilson's 95 % intervals of shares.";
+  return resampled ? ", with 95 % bootstrap intervals." : "; fewer than six have no intervals.";
 }
 
 Entry exact_entry(double value) {
@@ -139,6 +176,8 @@ Table means_table(const std::vector<MeasuredMeans>& all) {
   Table table{.columns = columns_of(all), .rows = {}};
   const std::vector<MeansRow> rows = rows_of(all);
   const std::vector<std::string> names = names_in(rows);
+  std::vector<std::size_t> most;  // texts, by measure
+  for (std::size_t m = 0; m < all.size(); ++m) most.push_back(counted_texts(rows, m).most);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string budget = rows[i].spec.budget_text();
     const std::string more = rows[i].stores_more ? "yes" : "no";
@@ -151,7 +190,8 @@ Table means_table(const std::vector<MeasuredMeans>& all) {
     entries.push_back({more, more});
     for (std::size_t m = 0; m < all.size(); ++m) {
       const Interval& mean = rows[i].means[m];
-      entries.push_back(mean_entry(all[m].measure, mean));
+      const std::size_t texts = rows[i].texts[m];
+      entries.push_back(mean_entry(all[m].measure, mean, texts, texts < most[m]));
       entries.push_back(exact_entry(mean.low));
       entries.push_back(exact_entry(mean.high));
     }
@@ -163,11 +203,10 @@ Table means_table(const std::vector<MeasuredMeans>& all) {
 std::string means_words(const std::vector<MeasuredMeans>& all) {
   // Measures of one kind have the same texts, as a rule.
   std::vector<std::pair<std::string, std::string>> sizes;  // of texts, and the measures
-  bool intervals = false;
-  for (const MeasuredMeans& each : all) {
-    const std::size_t texts = each.values.texts.size();
-    intervals = intervals || texts >= fewest_pairs;
-    const std::string size = each.measure.counted(texts);
+  const std::vector<MeansRow> rows = rows_of(all);
+  for (std::size_t m = 0; m < all.size(); ++m) {
+    const MeasuredMeans& each = all[m];
+    const std::string size = words_of(each.measure, counted_texts(rows, m));
     if (sizes.empty() || sizes.back().first != size) sizes.emplace_back(size, "");
     sizes.back().second +=
         (sizes.back().second.empty() ? "" : ", ") + std::string(each.measure.name);
@@ -180,8 +219,7 @@ std::string means_words(const std::vector<MeasuredMeans>& all) {
   if (const auto layer = layer_of(all)) {
     words += " and the heads of layer " + std::to_string(*layer);
   }
-  words += intervals ? ", with 95 % bootstrap intervals." : "; fewer than six have no intervals.";
-  const std::vector<MeansRow> rows = rows_of(all);
+  words += interval_words(all, rows);
   const auto group = ranked(rows);
   for (std::size_t other = 1; other < all.size(); ++other) {
     const double over_all = correlation_of(all, group, other);

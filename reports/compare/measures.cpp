@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <vector>
+
+#include "kvcheck/reports/numbers/bootstrap.h"
 
 namespace kv::reports {
 namespace {
@@ -32,11 +36,13 @@ constexpr std::array<Measure, 20> all = {{
     {.name = "exact",
      .title = "share of exact answers",
      .more_is_better = true,
-     .in = MeasuredIn::tasks},
+     .in = MeasuredIn::tasks,
+     .share_of_answers = true},
     {.name = "contains",
      .title = "share of answers that contain a right one",
      .more_is_better = true,
-     .in = MeasuredIn::tasks},
+     .in = MeasuredIn::tasks,
+     .share_of_answers = true},
     {.name = "f1",
      .title = "F1 of answers' words",
      .more_is_better = true,
@@ -44,7 +50,8 @@ constexpr std::array<Measure, 20> all = {{
     {.name = "choice",
      .title = "share of right choices",
      .more_is_better = true,
-     .in = MeasuredIn::tasks},
+     .in = MeasuredIn::tasks,
+     .share_of_answers = true},
     {.name = "answer_loss",
      .title = "loss of the right answer per token, nats",
      .in = MeasuredIn::tasks},
@@ -98,6 +105,13 @@ std::span<const Measure> measures() {
 const Measure* measure_named(std::string_view name) {
   const auto found = std::ranges::find(all, name, &Measure::name);
   return found == all.end() ? nullptr : &*found;
+}
+
+Interval mean_interval(const Measure& measure, std::span<const double> values) {
+  std::vector<double> known;
+  std::ranges::copy_if(values, std::back_inserter(known), [](double v) { return !std::isnan(v); });
+  if (known.empty()) return {};
+  return measure.share_of_answers ? share_interval(known) : bootstrap_interval(known);
 }
 
 Entry entry_of(const Measure& measure, double value) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/tables/tables.h"
 
 namespace kv::reports {
@@ -23,6 +24,7 @@ struct Measure {
   // Not in comparisons of all measures: no margin fits it and the others. Timings vary from run to
   // run, and have a section of their own in a report.
   bool only_asked_for = false;
+  bool share_of_answers = false;  // each item is answered right or wrong
 
   // What one value is of, in the plural.
   [[nodiscard]] std::string_view units() const;
@@ -40,6 +42,12 @@ std::span<const Measure> measures();
 
 // The one with that name; null if there is none.
 const Measure* measure_named(std::string_view name);
+
+// The mean of a measure's values with its 95 % interval over texts: Wilson's of shares of right
+// answers (share_interval), as kvcheck eval shows it, of others the bootstrap's
+// (bootstrap_interval), which fewer than six values do not have. NaN counts for nothing. Without
+// any value the result is NaN.
+Interval mean_interval(const Measure& measure, std::span<const double> values);
 
 // A value of the measure: in tables with four decimals, or, of timings, four significant digits.
 Entry entry_of(const Measure& measure, double value);

@@ -145,7 +145,9 @@ Pairs pairs_of(const MeasuredSpec& of, const MeasuredSpec& against) {
 Interval value_of(const Condition& condition, const Pairs& pairs) {
   const bool logarithms = condition.measure == "perplexity";
   if (condition.quantity == Quantity::mean) {
-    const Interval mean = bootstrap_interval(pairs.of);
+    // A deviation over seeds is no share.
+    const Interval mean = condition.spread ? bootstrap_interval(pairs.of)
+                                           : mean_interval(measure_of(condition), pairs.of);
     return logarithms ? exponential(mean) : mean;
   }
   if (condition.quantity == Quantity::ratio && !logarithms) {

@@ -32,6 +32,17 @@ std::vector<double> ranks_of(std::span<const double> values) {
   return ranks;
 }
 
+Interval wilson_interval(double hits, std::size_t trials) {
+  if (trials == 0) return {};
+  static const double z = boost::math::quantile(boost::math::normal(), upper_tail);
+  const auto n = static_cast<double>(trials);
+  const double share = hits / n;
+  const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
+  const double half =
+      z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+  return {.mean = share, .low = std::max(0.0, centre - half), .high = std::min(1.0, centre + half)};
+}
+
 }  // namespace
 
 Interval t_interval(std::span<const double> values) {
@@ -48,14 +59,11 @@ Interval t_interval(std::span<const double> values) {
 
 Interval share_interval(std::uint64_t hits, std::uint64_t trials) {
   KV_CHECK(hits <= trials);
-  if (trials == 0) return {};
-  static const double z = boost::math::quantile(boost::math::normal(), upper_tail);
-  const auto n = static_cast<double>(trials);
-  const double share = static_cast<double>(hits) / n;
-  const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
-  const double half =
-      z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-  return {.mean = share, .low = std::max(0.0, centre - half), .high = std::min(1.0, centre + half)};
+  return wilson_interval(static_cast<double>(hits), trials);
+}
+
+Interval share_interval(std::span<const double> shares) {
+  return wilson_interval(std::accumulate(shares.begin(), shares.end(), 0.0), shares.size());
 }
 
 double paired_flips(std::span<const double> a, std::span<const double> b) {

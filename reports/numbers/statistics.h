@@ -29,6 +29,14 @@ Interval t_interval(std::span<const double> values);
 // inference, the law of succession, and statistical inference", JASA 22 (1927).
 Interval share_interval(std::uint64_t hits, std::uint64_t trials);
 
+// The mean of shares of right answers, one for each item, with the same interval: the sum of the
+// shares counts as hits. Answers are right or wrong, so that a share is 0 or 1, or their mean over
+// seeds. A mean over seeds varies less from item to item than 0 and 1 with the same mean do, so its
+// interval is rather too wide. Resamples would be worse for few items: where all answers are right
+// they are all the same, and the interval would have no width, as if no other item could fail.
+// Requires values in [0, 1].
+Interval share_interval(std::span<const double> shares);
+
 // The p-value of the mean difference of pairs, two-sided, if the order within each pair is random:
 // the share of sign patterns of a - b whose sum is at least as far from 0 as the observed one. Up
 // to n = 16 all 2^n patterns are counted. Beyond that 20,000 are drawn, always the same ones, and

@@ -137,9 +137,7 @@ Interval score_mean(std::span<const double> values, const Score& score) {
     if (!std::isnan(value)) known.push_back(value);
   }
   if (known.empty()) return {};
-  if (!score.is_share) return bootstrap_interval(known);
-  const auto hits = std::ranges::count(known, 1.0);
-  return share_interval(static_cast<std::uint64_t>(hits), known.size());
+  return score.is_share ? share_interval(known) : bootstrap_interval(known);
 }
 
 std::vector<std::string> groups_of(const TaskResult& result) {

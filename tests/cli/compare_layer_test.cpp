@@ -128,6 +128,33 @@ TEST_F(CompareLayer, OutputsNameTheLayer) {
   EXPECT_THAT(with("--json"), HasSubstr("\"budget\":\"16\",\"layer\":1,\"stores_more\""));
 }
 
+// Of eight streams three have a fourth layer, and one spec ran on two of these alone.
+TEST(CompareLayerOfSome, CountsTheTextsThatHaveTheLayer) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "run.db";
+  const auto replay = [&](std::size_t layers, int first, int last, const std::string& spec) {
+    std::vector<std::string> words = {"replay", "--policy", spec, "--quiet", "-o", file};
+    for (int seed = first; seed <= last; ++seed) {
+      words.push_back("synthetic:zipf:tokens=48,heads=2,layers=" + std::to_string(layers) +
+                      ",seed=" + std::to_string(seed));
+    }
+    const Ran ran = test::run(words);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+  };
+  replay(3, 1, 5, "h2o:budget=16");
+  replay(3, 1, 5, "random:budget=16");
+  replay(4, 6, 8, "h2o:budget=16");
+  replay(4, 6, 7, "streaming:budget=16");
+  const auto means = [&](const std::string& layer) {
+    return test::run({"compare", file, "--means", "--measure", "retained_mass", "--layer", layer})
+        .out;
+  };
+  EXPECT_THAT(means("3"), AllOf(HasSubstr("Means over 2 to 3 texts and the heads of layer 3"),
+                                HasSubstr("(2 texts)"), ::testing::Not(HasSubstr("random"))));
+  EXPECT_THAT(means("0"), AllOf(HasSubstr("Means over 2 to 8 texts and the heads of layer 0"),
+                                HasSubstr("; "), HasSubstr("(5 texts)"), HasSubstr("(2 texts)")));
+}
+
 TEST_F(CompareLayer, WrongLayersAreOneSentence) {
   EXPECT_THAT(error_of(compare({"--layer", "3"})),
               HasSubstr("run.db has replays of the layers 0, 1, 2, not of 3; expected --layer"));

@@ -63,6 +63,21 @@ TEST(PairedFlips, DrawsPatternsWhereThereAreManyAndCountsAlikeElse) {
   EXPECT_NEAR(paired_flips(mixed, zeros), 0.5413, 0.015);
 }
 
+// A mean over seeds counts as that part of a hit.
+TEST(ShareInterval, OfSharesIsThatOfTheirSum) {
+  const Interval counted = share_interval(3, 10);
+  std::vector<double> shares(10, 0.0);
+  shares[1] = shares[4] = shares[9] = 1;
+  EXPECT_DOUBLE_EQ(share_interval(shares).low, counted.low);
+  shares[4] = shares[5] = 0.5;
+  EXPECT_DOUBLE_EQ(share_interval(shares).mean, 0.3);
+  EXPECT_DOUBLE_EQ(share_interval(shares).high, counted.high);
+  const Interval all = share_interval(std::vector<double>(20, 1.0));
+  EXPECT_NEAR(all.low, 0.8389, 1e-4);
+  EXPECT_EQ(all.high, 1);
+  EXPECT_TRUE(std::isnan(share_interval(std::span<const double>()).mean));
+}
+
 TEST(Holm, MultipliesByHowManyAreLeft) {
   const double nan = std::nan("");
   const auto score = holm(std::vector<double>{0.01, nan, 0.04, 0.03, 0.9});

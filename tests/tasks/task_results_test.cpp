@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "kvcheck/reports/compare/compare_tables.h"
+#include "kvcheck/reports/compare/means_table.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/tables/task_tables.h"
 #include "kvcheck/tests/cli/run.h"
@@ -108,6 +109,28 @@ TEST(TaskTables, MeansAreOverItemsThatHaveTheScore) {
   EXPECT_DOUBLE_EQ(exact.mean, 0.75);
   EXPECT_NEAR(exact.low, 0.5313, 1e-3);  // Wilson's interval of 15 in 20
   EXPECT_NEAR(exact.high, 0.8881, 1e-3);
+}
+
+// Resamples of answers that are all right would have no width, whatever their number.
+TEST(TaskTables, CompareShowsTheSameIntervalsAsEval) {
+  StoredRun run;
+  run.tasks.push_back(answers());
+  std::vector<MeasuredMeans> all;
+  for (const Score& score : scores()) {
+    const Measure& measure = *measure_named(score.name);
+    EXPECT_EQ(measure.share_of_answers, score.is_share) << score.name;
+    all.push_back({measure, measured({&run, 1}, measure)});
+    for (std::size_t i = 0; i < 3; ++i) {
+      const TaskResult& result = run.tasks[0];
+      const Interval own = mean_interval(measure, all.back().values.specs[i].values);
+      const Interval shown = score_mean(score_values(result, result.cells[i], score.name), score);
+      EXPECT_EQ(own.low, shown.low) << score.name;
+      EXPECT_EQ(own.high, shown.high) << score.name;
+    }
+  }
+  EXPECT_THAT(to_csv(means_table(all)), HasSubstr(",1,0.838"));  // all of 20: Wilson's lower end
+  EXPECT_THAT(means_words(all),
+              HasSubstr("Wilson's of shares of answers, the bootstrap's of others"));
 }
 
 TEST(TaskTables, GroupsAreInTheOrderOfTheItems) {
