@@ -11,6 +11,7 @@
 #include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/properties/laws/judging/facts.h"
 #include "kvcheck/properties/stop.h"
+#include "kvcheck/reports/numbers/row_names.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/sim/cache/trace_rotations.h"
 #include "kvcheck/sim/replay/replay.h"
@@ -209,7 +210,7 @@ Result<void> add_policies(const Trace& trace,
     const Retained row{.mass = reports::means_of(cell).retained_mass,
                        .visible = reports::sizes_of(cell).visible_mean,
                        .optimum = oracle ? reports::oracle_of(cell).optimum : 0};
-    add_row(table, cell.cell.spec.label(), cell.cell.spec.budget_text(), row, oracle);
+    add_row(table, reports::row_name(cell.cell.spec), cell.cell.spec.budget_text(), row, oracle);
   }
   return {};
 }

@@ -20,8 +20,8 @@
 #include "kvcheck/reports/compare/compare_tables.h"
 #include "kvcheck/reports/compare/complete_runs.h"
 #include "kvcheck/reports/compare/measured.h"
-#include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/store/results.h"
+#include "kvcheck/sim/spec/spec.h"
 
 namespace kv::cli {
 namespace {
@@ -37,11 +37,14 @@ constexpr std::array<Option, 14> table = {{
      .list = true},
     {.name = "against",
      .value = "SPEC",
-     .help = "one file: the spec that each is compared with, as a name, preset or spec of the "
-             "file; a name stands for the spec of each budget [the best of each budget]"},
+     .help =
+         "one file: the spec that each is compared with, as tables name it, or a policy, preset "
+         "or spec of the file; a name stands for the spec of each budget [the best of each "
+         "budget]"},
     {.name = "policies",
      .value = "NAME",
-     .help = "only these policies: names, presets or specs of the files [all]",
+     .help = "only these policies: names as tables show them, or policies, presets or specs of the "
+             "files, which may leave out sizes and settings [all]",
      .list = true},
     {.name = "window",
      .value = "N",
@@ -116,29 +119,9 @@ Result<Runs> runs_of(const Arguments& arguments, const std::string& path) {
   return usage_error(path + " has no complete run; kvcheck report --list lists its runs");
 }
 
-Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
-  const auto known = reports::measures();
-  const std::vector<std::string> words = arguments.values("measure");
-  std::vector<reports::Measure> measures;
-  if (words.empty()) {
-    const bool layer = arguments.given("layer");
-    std::ranges::copy_if(
-        known, std::back_inserter(measures), [layer](const reports::Measure& measure) {
-          return !measure.only_asked_for && (!layer || measure.in == reports::MeasuredIn::replays);
-        });
-    return measures;
-  }
-  std::vector<std::string_view> names;
-  for (const reports::Measure& measure : known) names.push_back(measure.name);
-  for (const std::string& word : words) {
-    const reports::Measure* const measure = reports::measure_named(word);
-    if (measure == nullptr) return usage_error(unknown_word("measure", word, names));
-    measures.push_back(*measure);
-  }
-  return measures;
-}
-
-Result<reports::CompareOptions> options_of(const Arguments& arguments) {
+Result<reports::CompareOptions> options_of(const Arguments& arguments,
+                                           const std::vector<Runs>& runs,
+                                           const reports::Selection& selection) {
   reports::CompareOptions options;
   const auto margin = parse_real(arguments.value("margin"), "--margin", 0, 1e6);
   if (!margin) return margin.error();
@@ -146,19 +129,31 @@ Result<reports::CompareOptions> options_of(const Arguments& arguments) {
   if (!level) return level.error();
   options.margin = *margin;
   options.level = *level;
+  if (!arguments.given("against")) return options;
+  const std::string words = arguments.value("against");
+  auto meant = specs_meant("--against", words, runs);
+  if (!meant) return meant.error();
+  const auto left_out = [&](const std::string& canonical) {
+    const auto spec = parse_spec(canonical);
+    return spec && selection.accepts && !selection.accepts(*spec);
+  };
+  std::erase_if(*meant, left_out);
+  if (meant->empty()) {
+    return usage_error("--against names '" + words + "', which --policies leaves out");
+  }
+  options.against = *std::move(meant);
   return options;
 }
 
-// The canonical texts of the specs that --against means.
-Result<std::vector<std::string>> named_by(const std::string& words,
-                                          const reports::MeasuredTexts& all) {
-  std::vector<std::string> named;
+// Those of the named specs that have the measure; all of them if none has it, so that nothing is
+// compared with another one.
+std::vector<std::string> measured_among(const std::vector<std::string>& named,
+                                        const reports::MeasuredTexts& all) {
+  std::vector<std::string> measured;
   for (const reports::MeasuredSpec& spec : all.specs) {
-    if (reports::names_spec(words, spec.spec)) named.push_back(spec.canonical);
+    if (std::ranges::find(named, spec.canonical) != named.end()) measured.push_back(spec.canonical);
   }
-  if (!named.empty()) return named;
-  return usage_error("--against names '" + words +
-                     "', which no run has; expected a policy or spec of the file");
+  return measured.empty() ? named : measured;
 }
 
 // What every file of the command line holds; some options are for one file.
@@ -178,42 +173,46 @@ Result<std::vector<Runs>> files_of(const Arguments& arguments) {
   return runs;
 }
 
-Result<reports::Comparison> comparison_of(const std::vector<Runs>& runs,
-                                          const reports::Measure& measure,
-                                          const reports::Selection& selection,
-                                          reports::CompareOptions options,
-                                          const Arguments& arguments) {
+reports::Comparison comparison_of(const std::vector<Runs>& runs,
+                                  const reports::Measure& measure,
+                                  const reports::Selection& selection,
+                                  reports::CompareOptions options) {
   const reports::MeasuredTexts first = reports::measured(runs.front(), measure, selection);
   if (runs.size() == 2) {
     return reports::compare_files(first, reports::measured(runs[1], measure, selection), measure,
                                   options);
   }
-  if (arguments.given("against") && !first.specs.empty()) {
-    auto named = named_by(arguments.value("against"), first);
-    if (!named) return named.error();
-    options.against = *std::move(named);
-  }
+  options.against = measured_among(options.against, first);
   return reports::compare_specs(first, measure, options);
 }
 
 Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& arguments,
                                                         const std::vector<Runs>& runs,
                                                         std::span<const reports::Measure> measures,
-                                                        const reports::Selection& selection) {
-  const auto options = options_of(arguments);
+                                                        const reports::Selection& selection,
+                                                        std::ostream& notes) {
+  const auto options = options_of(arguments, runs, selection);
   if (!options) return options.error();
   std::vector<reports::Comparison> comparisons;
+  std::vector<std::string> lacking;
   for (const reports::Measure& measure : measures) {
-    auto comparison = comparison_of(runs, measure, selection, *options, arguments);
-    if (!comparison) return comparison.error();
-    if (!comparison->rows.empty()) comparisons.push_back(*std::move(comparison));
+    auto comparison = comparison_of(runs, measure, selection, *options);
+    if (!comparison.rows.empty()) {
+      comparisons.push_back(std::move(comparison));
+    } else if (arguments.given("measure") || !comparison.left_out.empty()) {
+      lacking.emplace_back(measure.name);
+    }
   }
-  if (!comparisons.empty()) return comparisons;
   const std::span<const std::string> files = arguments.operands();
-  return usage_error(files.size() == 2
-                         ? files[0] + " and " + files[1] +
-                               " have no text and spec in common that such a measure is known of"
-                         : files[0] + " has no two specs to compare in such a measure");
+  const std::string why = files.size() == 2
+                              ? files[0] + " and " + files[1] + " have no text and spec in common"
+                              : files[0] + " has no two specs to compare";
+  if (comparisons.empty()) {
+    return usage_error(
+        why + (files.size() == 2 ? " that such a measure is known of" : " in such a measure"));
+  }
+  if (!lacking.empty()) notes << "Note: " << why << " in " << join(lacking, ", ") << ".\n";
+  return comparisons;
 }
 
 Result<void> write_files(const std::vector<reports::Comparison>& comparisons,
@@ -255,11 +254,15 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
     if (arguments->given("against")) {
       return usage_error("--means has no tests; expected no --against beside it");
     }
-    const auto done = compare_means(runs->front(), *measures, *selection, outputs, streams);
+    const auto done = compare_means({.file = arguments->operands()[0],
+                                     .runs = runs->front(),
+                                     .measures = *measures,
+                                     .named = arguments->given("measure")},
+                                    *selection, outputs, streams);
     if (!done) return done.error();
     return Outcome::done;
   }
-  const auto comparisons = comparisons_of(*arguments, *runs, *measures, *selection);
+  const auto comparisons = comparisons_of(*arguments, *runs, *measures, *selection, streams.err);
   if (!comparisons) return comparisons.error();
   if (auto done = write_files(*comparisons, outputs, streams); !done) return done.error();
   Outcome outcome = Outcome::done;

@@ -3,24 +3,33 @@
 #include <ostream>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/reports/compare/means_table.h"
 
 namespace kv::cli {
 
-Result<void> compare_means(std::span<const reports::StoredRun> runs,
-                           std::span<const reports::Measure> measures,
+Result<void> compare_means(const MeansOf& of,
                            const reports::Selection& selection,
                            const Outputs& outputs,
                            Streams& streams) {
   std::vector<reports::MeasuredMeans> all;
-  for (const reports::Measure& measure : measures) {
-    auto values = reports::measured(runs, measure, selection);
-    if (!values.specs.empty()) all.push_back({measure, std::move(values)});
+  std::vector<std::string> lacking;
+  for (const reports::Measure& measure : of.measures) {
+    auto values = reports::measured(of.runs, measure, selection);
+    if (values.specs.empty()) {
+      lacking.emplace_back(measure.name);
+    } else {
+      all.push_back({measure, std::move(values)});
+    }
   }
   if (all.empty()) return usage_error("the file has no text of which such a measure is known");
+  if (of.named && !lacking.empty()) {
+    streams.err << "Note: " << of.file << " has no value of " << join(lacking, ", ") << ".\n";
+  }
   const reports::Table table = reports::means_table(all);
   const std::string words = reports::means_words(all);
   const auto done = write_texts({{outputs.json, reports::means_json(all)},

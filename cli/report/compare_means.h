@@ -2,7 +2,7 @@
 #pragma once
 
 #include <span>
-#include <vector>
+#include <string>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/cli/options/command.h"
@@ -11,9 +11,17 @@
 
 namespace kv::cli {
 
-// Prints or writes the table of these measures of the runs. Error: none of them was measured.
-Result<void> compare_means(std::span<const reports::StoredRun> runs,
-                           std::span<const reports::Measure> measures,
+// What the table is of.
+struct MeansOf {
+  std::string file;
+  std::span<const reports::StoredRun> runs;
+  std::span<const reports::Measure> measures;
+  bool named = false;  // the user named these measures
+};
+
+// Prints or writes the table of these measures of the runs of `file`. Those that were not measured
+// are left out; with `named` a note on standard error says which. Error: none of them was.
+Result<void> compare_means(const MeansOf& of,
                            const reports::Selection& selection,
                            const Outputs& outputs,
                            Streams& streams);

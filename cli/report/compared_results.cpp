@@ -1,6 +1,7 @@
 #include "kvcheck/cli/report/compared_results.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -101,6 +102,46 @@ Result<std::optional<std::size_t>> layer_of(const Arguments& arguments,
 
 }  // namespace
 
+Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
+  const auto known = reports::measures();
+  const std::vector<std::string> words = arguments.values("measure");
+  std::vector<reports::Measure> measures;
+  if (words.empty()) {
+    const bool layer = arguments.given("layer");
+    std::ranges::copy_if(
+        known, std::back_inserter(measures), [layer](const reports::Measure& measure) {
+          return !measure.only_asked_for && (!layer || measure.in == reports::MeasuredIn::replays);
+        });
+    return measures;
+  }
+  std::vector<std::string_view> names;
+  for (const reports::Measure& measure : known) names.push_back(measure.name);
+  for (const std::string& word : words) {
+    const reports::Measure* const measure = reports::measure_named(word);
+    if (measure == nullptr) return usage_error(unknown_word("measure", word, names));
+    measures.push_back(*measure);
+  }
+  return measures;
+}
+
+Result<std::vector<std::string>> specs_meant(std::string_view option,
+                                             const std::string& words,
+                                             std::span<const Runs> files) {
+  std::vector<Spec> specs;
+  for (const Runs& runs : files) {
+    const std::vector<Spec> own = reports::specs_in(runs);
+    specs.insert(specs.end(), own.begin(), own.end());
+  }
+  const std::vector<bool> meant = reports::named_among(words, specs);
+  std::vector<std::string> canonicals;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (meant[i]) canonicals.push_back(specs[i].canonical());
+  }
+  if (!canonicals.empty()) return canonicals;
+  return usage_error(reports::not_named(
+      option, words, files.size() == 1 ? "no run has" : "neither file has", specs));
+}
+
 Result<reports::Selection> selection_of(const Arguments& arguments,
                                         std::span<const Runs> files,
                                         std::span<const reports::Measure> measures) {
@@ -113,10 +154,13 @@ Result<reports::Selection> selection_of(const Arguments& arguments,
   reports::Selection selection{.window = *window, .length = *length, .layer = *layer};
   const std::vector<std::string> words = arguments.values("policies");
   if (words.empty()) return selection;
-  selection.accepts = [words](const Spec& spec) {
-    return std::ranges::any_of(
-        words, [&](const std::string& word) { return reports::names_spec(word, spec); });
-  };
+  std::set<std::string> accepted;
+  for (const std::string& word : words) {
+    const auto meant = specs_meant("--policies", word, files);
+    if (!meant) return meant.error();
+    accepted.insert(meant->begin(), meant->end());
+  }
+  selection.accepts = [accepted](const Spec& spec) { return accepted.contains(spec.canonical()); };
   return selection;
 }
 

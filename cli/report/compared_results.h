@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kvcheck/base/error.h"
@@ -10,11 +12,23 @@
 
 namespace kv::cli {
 
+// The measures that --measure names, or all that comparisons are of; with --layer those of replays.
+// Error: no such measure, with the nearest name.
+Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments);
+
+// The canonical texts of the specs of any of the files that `words` mean; `files` are the runs of
+// each. Error: there is none, with the nearest name. `option` is the one that gives the words.
+Result<std::vector<std::string>> specs_meant(
+    std::string_view option,
+    const std::string& words,
+    std::span<const std::vector<reports::StoredRun>> files);
+
 // From --policies, --window, --length and --layer. `files` are the runs of each file. Errors: the
 // one file has evaluations in windows of several sizes, and --window says none; a measure is of
 // timings, and the files have several lengths of which --length says none, or not the one that it
 // says; --length, but no such measure; --layer, and a measure that is not of replays, or replays
-// whose heads are not kept or not of this layer. Requires all four options in the table.
+// whose heads are not kept or not of this layer; a word of --policies that means no spec. Requires
+// all four options in the table.
 Result<reports::Selection> selection_of(const Arguments& arguments,
                                         std::span<const std::vector<reports::StoredRun>> files,
                                         std::span<const reports::Measure> measures);

@@ -12,6 +12,7 @@
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/report/plot_names.h"
 #include "kvcheck/cli/report/plot_parts.h"
+#include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/store/results.h"
 
@@ -122,12 +123,13 @@ Result<reports::Sheet> sheet_of(const Arguments& arguments) {
 // Each word has to mean a cell of one of the parts.
 Result<void> check_words(const std::vector<std::string>& words,
                          std::span<const PlotPart> parts,
-                         const std::string& whose) {
+                         const std::string& lacking) {
+  std::vector<Spec> specs;
+  for (const PlotPart& part : parts) specs.insert(specs.end(), part.all.begin(), part.all.end());
   for (const std::string& word : words) {
     const auto means_some = [&](const PlotPart& part) { return part.used.contains(word); };
     if (std::ranges::any_of(parts, means_some)) continue;
-    return usage_error("--policies names '" + word + "', which " + whose +
-                       "; expected a policy or spec of it");
+    return usage_error(reports::not_named("--policies", word, lacking, specs));
   }
   return {};
 }

@@ -5,7 +5,7 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/reports/compare/named_spec.h"
-#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/row_names.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::cli {
@@ -45,16 +45,16 @@ reports::Renaming PlotNames::renaming() const {
 }
 
 Result<void> PlotNames::check(std::span<const Spec> specs, const std::string& part) const {
-  const std::vector<std::string> labels = reports::labels_of(specs);
+  const std::vector<std::string> names = reports::names_of(specs);
   std::map<const reports::FigureName*, std::string> given;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const reports::FigureName* const name = find(specs[i]);
     if (name == nullptr || name->name.empty()) continue;
-    const auto [first, is_new] = given.emplace(name, labels[i]);
-    if (is_new || first->second == labels[i]) continue;
+    const auto [first, is_new] = given.emplace(name, names[i]);
+    if (is_new || first->second == names[i]) continue;
     return Error{Error::Kind::malformed,
                  path_ + " line " + std::to_string(name->line) + ": '" + name->words +
-                     "' means both '" + first->second + "' and '" + labels[i] + "' of " + part +
+                     "' means both '" + first->second + "' and '" + names[i] + "' of " + part +
                      ", which would have one name; expected a line for each, with its whole spec"};
   }
   return {};

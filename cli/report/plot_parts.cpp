@@ -12,11 +12,11 @@ namespace {
 
 // Leaves out the cells of other policies. Returns which words meant a cell.
 template <typename Cells>
-std::set<std::string> keep_named(Cells& cells, const std::vector<std::string>& words) {
+std::set<std::string> keep_named(Cells& cells,
+                                 const std::vector<Spec>& specs,
+                                 const std::vector<std::string>& words) {
   std::set<std::string> used;
   if (words.empty()) return used;
-  std::vector<Spec> specs;
-  for (const auto& cell : cells) specs.push_back(cell.cell.spec);
   std::vector<bool> kept(cells.size());
   for (const std::string& word : words) {
     const std::vector<bool> named = reports::named_among(word, specs);
@@ -59,8 +59,9 @@ PlotPart part_of(const std::string& folder,
                  const std::vector<std::string>& words,
                  double page_width,
                  const reports::Renaming& renaming) {
-  PlotPart part{
-      .folder = folder, .used = keep_named(results.cells, words), .specs = {}, .figures = {}};
+  PlotPart part{.folder = folder, .used = {}, .all = {}, .specs = {}, .figures = {}};
+  for (const auto& cell : results.cells) part.all.push_back(cell.cell.spec);
+  part.used = keep_named(results.cells, part.all, words);
   for (const auto& cell : results.cells) part.specs.push_back(cell.cell.spec);
   part.figures = drawn(results, page_width, renaming);
   std::erase_if(part.figures, [](const reports::Figure& one) { return one.body.empty(); });

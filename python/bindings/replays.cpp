@@ -12,7 +12,7 @@
 #include "kvcheck/python/bindings/failure.h"
 #include "kvcheck/python/bindings/interrupt.h"
 #include "kvcheck/python/bindings/python_policy.h"
-#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/row_names.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/serves.h"
@@ -147,7 +147,7 @@ py::dict replay_trace(const SharedTrace& trace, const ReplayRequest& request) {
     specs.push_back(cell.cell.spec);
   }
   dictionary["cells"] = cells;
-  dictionary["labels"] = reports::labels_of(specs);
+  dictionary["labels"] = reports::names_of(specs);
   dictionary["dense"] = dense_of(done.dense);
   dictionary["left_out"] = plan.left_out;
   return dictionary;

@@ -62,12 +62,12 @@ Comparison compare_files(const MeasuredTexts& before,
   leave_out(comparison, missing_in(new_specs, old_specs), "spec", "in the second file only");
   const std::vector<std::string> texts = missing_in(before.texts, only_before);
   comparison.texts = texts.size();
-  const std::vector<std::string> labels = labels_of(after);
+  const std::vector<std::string> names = names_of(after);
   Family family;
   for (std::size_t i = 0; i < after.specs.size(); ++i) {
     const auto old = std::ranges::find(old_specs, after.specs[i].canonical) - old_specs.begin();
     if (static_cast<std::size_t>(old) == old_specs.size()) continue;
-    comparison.rows.push_back(row_of(after.specs[i], labels[i]));
+    comparison.rows.push_back(row_of(after.specs[i], names[i]));
     family.columns.push_back(filled(
         test_pairs(comparison.rows.back(), arranged(after, after.specs[i].values, texts),
                    arranged(before, before.specs[static_cast<std::size_t>(old)].values, texts),

@@ -87,13 +87,13 @@ void add_group(Comparison& comparison,
   const auto values = complete_values(all, members);
   const std::size_t first_row = comparison.rows.size();
   const std::size_t first_column = family.columns.size();
-  const std::vector<std::string> labels = labels_of(all);
+  const std::vector<std::string> names = names_of(all);
   for (const std::vector<double>& own : values) family.columns.push_back(filled(own));
   for (std::size_t i = 0; i < ranked; ++i) {
-    ComparedSpec row = row_of(all.specs[members[i]], labels[members[i]]);
+    ComparedSpec row = row_of(all.specs[members[i]], names[members[i]]);
     row.mean = overall(values[i]);
     if (i != reference) {
-      row.other = labels[other];
+      row.other = names[other];
       const bool elsewhere = reference >= ranked;
       if (elsewhere) row.other += " at " + all.specs[other].spec.budget_text();
       test_pairs(row, values[i], values[reference], comparison.options.margin);

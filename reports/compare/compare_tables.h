@@ -22,10 +22,10 @@ struct CompareOptions {
 
 // One spec with another value for the same texts.
 struct ComparedSpec {
-  std::string label;
+  std::string name;  // see reports/numbers/row_names.h
   std::string canonical;
   std::string budget;
-  std::string other;           // what it is compared with: a label; empty: itself in the other file
+  std::string other;           // what it is compared with: a name; empty: itself in the other file
   Interval rank{};             // among the specs of its budget, 1 for the best; NaN of two files
   double mean = not_measured;  // over the texts that both have
   double other_mean = not_measured;

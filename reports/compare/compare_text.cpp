@@ -81,7 +81,7 @@ std::vector<Entry> entries_of(const Comparison& comparison, const ComparedSpec& 
   const Measure& measure = comparison.measure;
   const PairedTest& test = row.test;
   const std::string pairs = std::to_string(test.pairs);
-  std::vector<Entry> entries = {{row.label, row.label},
+  std::vector<Entry> entries = {{row.name, row.name},
                                 {"", row.canonical},
                                 {"", std::string(measure.name)},
                                 {row.budget, row.budget == "-" ? "" : row.budget},

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "kvcheck/reports/numbers/preset_names.h"
+#include "kvcheck/reports/numbers/row_names.h"
 
 namespace kv::reports {
 namespace {
@@ -17,12 +17,12 @@ double mean_of(const std::vector<double>& values) {
 
 }  // namespace
 
-ComparedSpec row_of(const MeasuredSpec& spec, const std::string& label) {
+ComparedSpec row_of(const MeasuredSpec& spec, const std::string& name) {
   return {
-      .label = label, .canonical = spec.canonical, .budget = spec.spec.budget_text(), .other = {}};
+      .name = name, .canonical = spec.canonical, .budget = spec.spec.budget_text(), .other = {}};
 }
 
-std::vector<std::string> labels_of(const MeasuredTexts& all) {
+std::vector<std::string> names_of(const MeasuredTexts& all) {
   std::vector<Spec> specs;
   for (const MeasuredSpec& spec : all.specs) specs.push_back(spec.spec);
   return names_of(specs);

@@ -18,10 +18,10 @@ struct Family {
 };
 
 // The row of a spec before it is compared.
-ComparedSpec row_of(const MeasuredSpec& spec, const std::string& label);
+ComparedSpec row_of(const MeasuredSpec& spec, const std::string& name);
 
 // One per spec.
-std::vector<std::string> labels_of(const MeasuredTexts& all);
+std::vector<std::string> names_of(const MeasuredTexts& all);
 
 // The mean of the values that were measured; NaN if none was.
 double overall(const std::vector<double>& values);

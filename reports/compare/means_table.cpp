@@ -11,7 +11,7 @@
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/bootstrap.h"
-#include "kvcheck/reports/numbers/preset_names.h"
+#include "kvcheck/reports/numbers/row_names.h"
 #include "kvcheck/reports/numbers/statistics.h"
 
 namespace kv::reports {

@@ -18,7 +18,7 @@ struct MeasuredMeans {
 
 // A row for each spec that any of them has: caches that store no more than their budget first, then
 // by budget, then by the first measure, the best first. Each mean is over the texts that have a
-// value, with its 95 % interval (mean_interval); a row with fewer of them than others says how many.
+// value, with its 95 % interval (mean_interval). A row with fewer texts than others says how many.
 Table means_table(const std::vector<MeasuredMeans>& all);
 
 // What the numbers are, and the rank correlation of the first measure with each other one, over the

@@ -50,7 +50,7 @@ Curves curves_of(const ClosedLoopResult& result) {
   std::vector<Spec> specs;
   for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
   Curves curves{.result = &result,
-                .lines = lines_of(specs, labels_of_cells(result)),
+                .lines = lines_of(specs, labels_of(specs)),
                 .budget = middle_budget(specs)};
   std::vector<double> scores;  // the lowest perplexity is the best
   for (const Line& line : curves.lines) {

@@ -54,16 +54,12 @@ class ResultsFiles {
 Result<const MeasuredSpec*> spec_named(const MeasuredTexts& all,
                                        const std::string& words,
                                        std::string_view field) {
-  const MeasuredSpec* found = nullptr;
-  for (const MeasuredSpec& spec : all.specs) {
-    if (!names_spec(words, spec.spec)) continue;
-    if (found != nullptr) {
-      return usage_error(std::string(field) + " '" + words + "' stands for " + found->canonical +
-                         " and " + spec.canonical + "; expected one spec");
-    }
-    found = &spec;
+  const std::vector<const MeasuredSpec*> found = specs_named(words, all);
+  if (found.size() > 1) {
+    return usage_error(std::string(field) + " '" + words + "' stands for " + found[0]->canonical +
+                       " and " + found[1]->canonical + "; expected one spec");
   }
-  if (found != nullptr) return found;
+  if (found.size() == 1) return found.front();
   return usage_error(std::string(field) + " '" + words + "' is of no spec that was measured so");
 }
 

@@ -37,10 +37,9 @@ Result<void> add_points(const Condition& condition,
                         const MeasuredTexts& all,
                         std::size_t length,
                         Points& points) {
-  for (const MeasuredSpec& spec : all.specs) {
-    if (!names_spec(condition.of, spec.spec)) continue;
-    const std::size_t x = length > 0 ? length : spec.spec.budget;
-    if (!points.emplace(x, measured_values(spec)).second) return several(condition, spec);
+  for (const MeasuredSpec* const spec : specs_named(condition.of, all)) {
+    const std::size_t x = length > 0 ? length : spec->spec.budget;
+    if (!points.emplace(x, measured_values(*spec)).second) return several(condition, *spec);
   }
   return {};
 }

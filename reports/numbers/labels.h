@@ -1,4 +1,4 @@
-// Labels: the short names of a report's specs in tables and figures.
+// Labels: short names of specs and traces, for figures and headings.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,7 @@ struct Spec;
 
 namespace kv::reports {
 
-// One label per spec: the policy, its fields, and all settings, because other policies may have
-// other settings. Of several variants of a policy (Spec::label()), fields that all of them share
-// are left out: "h2o:sinks=4", "h2o lazy:40", "h2o:recent=4 unit=layer". Specs that differ only in
-// their budget have the same label; others never do.
+// The names of the specs (names_of), shortened to what a legend has room for.
 std::vector<std::string> labels_of(std::span<const Spec> specs);
 
 // The texts shortened to at most `width` characters such that different texts remain different: if

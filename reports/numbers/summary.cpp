@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/row_names.h"
 
 namespace kv::reports {
 namespace {
@@ -242,17 +242,11 @@ std::vector<SpecSummary> summarise(const ReplayResult& result) {
     const auto [at, added] = place.emplace(canonical, summaries.size());
     if (added) {
       summaries.push_back(
-          {.spec = spec, .label = {}, .canonical = std::move(canonical), .cells = {}});
+          {.spec = spec, .name = row_name(spec), .canonical = std::move(canonical), .cells = {}});
     }
     summaries[at->second].cells.push_back(i);
   }
-  std::vector<Spec> specs;
-  for (const SpecSummary& summary : summaries) specs.push_back(summary.spec);
-  const std::vector<std::string> labels = labels_of(specs);
-  for (std::size_t i = 0; i < summaries.size(); ++i) {
-    summaries[i].label = labels[i];
-    finish(result, summaries[i]);
-  }
+  for (SpecSummary& summary : summaries) finish(result, summary);
   return summaries;
 }
 

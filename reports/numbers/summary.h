@@ -57,7 +57,7 @@ struct AfterLossSummary {
 // seeds. They describe the mean over these heads; heads are not independent samples.
 struct SpecSummary {
   Spec spec;
-  std::string label;  // among the labels of its report: see reports/numbers/labels.h
+  std::string name;  // see reports/numbers/row_names.h
   std::string canonical;
   std::vector<std::size_t> cells{};  // indices into ReplayResult::cells, one per seed
   Interval retained_mass{};

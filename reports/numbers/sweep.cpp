@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kvcheck/reports/numbers/labels.h"
+
 namespace kv::reports {
 
 const SpecSummary* Sweep::at_budget(const Line& line) const {
@@ -29,12 +31,8 @@ bool covers(
 Sweep sweep_of(const ReplayResult& result) {
   Sweep sweep{.result = &result, .specs = summarise(result), .lines = {}};
   std::vector<Spec> specs;
-  std::vector<std::string> labels;
-  for (const SpecSummary& summary : sweep.specs) {
-    specs.push_back(summary.spec);
-    labels.push_back(summary.label);
-  }
-  sweep.lines = lines_of(specs, labels);
+  for (const SpecSummary& summary : sweep.specs) specs.push_back(summary.spec);
+  sweep.lines = lines_of(specs, labels_of(specs));
   sweep.budget = middle_budget(specs);
   std::vector<double> kept;
   for (const Line& line : sweep.lines) {

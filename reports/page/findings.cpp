@@ -42,7 +42,7 @@ std::string others_text(const std::vector<SpecSummary>& all, std::uint32_t budge
   std::vector<std::string> names;
   for (const SpecSummary& summary : all) {
     if (summary.spec.budget != budget || !stores_more(summary)) continue;
-    names.push_back(summary.label + " (" + number_entry(summary.stored_peak, 0).text + ")");
+    names.push_back(summary.name + " (" + number_entry(summary.stored_peak, 0).text + ")");
   }
   if (names.empty()) return "";
   return "Not ranked, because a unit stores more rows than " + std::to_string(budget) +
@@ -63,7 +63,7 @@ std::vector<std::string> findings_of(const ReplayResult& result) {
   const SpecSummary& best = *some[0];
   const SpecSummary& worst = *some.back();
   std::string first =
-      "With a budget of " + std::to_string(budget) + " tokens, " + best.label +
+      "With a budget of " + std::to_string(budget) + " tokens, " + best.name +
       " kept most of the attention once it evicted: " + percent(best.after.retained_mass.mean) +
       " of its mass";
   if (std::isfinite(best.after.optimum_share)) {
@@ -71,17 +71,17 @@ std::vector<std::string> findings_of(const ReplayResult& result) {
              " of the most that any cache could keep";
   }
   findings.push_back(first + ".");
-  findings.push_back("The next of " + std::to_string(some.size()) + " is " + some[1]->label +
+  findings.push_back("The next of " + std::to_string(some.size()) + " is " + some[1]->name +
                      " with " + percent(some[1]->after.retained_mass.mean) +
                      "; one text cannot say whether the two differ on others.");
   if (some.size() > 2) {
-    findings.push_back("The least was kept by " + worst.label + ": " +
+    findings.push_back("The least was kept by " + worst.name + ": " +
                        percent(worst.after.retained_mass.mean) + ".");
   }
   std::vector<std::string> elsewhere;
   for (const auto& [other, list] : by_budget) {
     if (other == budget || list.size() < 2) continue;
-    elsewhere.push_back(list[0]->label + " at " + std::to_string(other) + " (" +
+    elsewhere.push_back(list[0]->name + " at " + std::to_string(other) + " (" +
                         percent(list[0]->after.retained_mass.mean) + ")");
   }
   if (!elsewhere.empty()) {
@@ -97,7 +97,7 @@ std::vector<std::string> findings_of(const ClosedLoopResult& result) {
   std::vector<Spec> specs;
   for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
   const std::uint32_t budget = middle_budget(specs);
-  const std::vector<std::string> labels = labels_of_cells(result);
+  const std::vector<std::string> names = names_of_cells(result);
   const ClosedLoopCell* dense = nullptr;
   std::vector<std::size_t> some;
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
@@ -112,7 +112,7 @@ std::vector<std::string> findings_of(const ClosedLoopResult& result) {
   if (some.size() < 2) return findings;
   std::ranges::stable_sort(some, {}, [&](std::size_t i) { return result.cells[i].perplexity(); });
   const auto shown = [&](std::size_t i) {
-    return labels[i] + " (" + perplexity_entry(result.cells[i].perplexity()).text + ")";
+    return names[i] + " (" + perplexity_entry(result.cells[i].perplexity()).text + ")";
   };
   std::string first = "With a budget of " + std::to_string(budget) +
                       " tokens, the lowest perplexity is that of " + shown(some.front()) +
@@ -140,7 +140,7 @@ std::vector<std::string> findings_of(const ClosedLoopResult& result) {
       some, {}, [&](std::size_t i) { return recall(result.cells[i]).share(); });
   std::string text =
       "Of " + with_commas(recall(result.cells[most]).asked) + " questions about facts that are " +
-      std::to_string(far) + " or more tokens back, " + labels[most] +
+      std::to_string(far) + " or more tokens back, " + names[most] +
       " answered most at this budget: " + percent(recall(result.cells[most]).share());
   if (dense != nullptr) {
     text += "; with nothing evicted " + percent(recall(*dense).share()) + " were answered";

@@ -66,7 +66,7 @@ std::string words_block(const ReplayResult& result, const std::vector<ExplorerTr
     const CellResult* const cell = first_cell_of(result, one->spec);
     if (cell == nullptr || cell->units.empty() || cell->kept.size() != result.trace.tokens)
       continue;
-    out += "<h4>" + html_escaped(one->label) + "</h4>\n" + text_of(transcript, *cell);
+    out += "<h4>" + html_escaped(one->name) + "</h4>\n" + text_of(transcript, *cell);
   }
   if (out.empty()) return "";
   return "<h3>Words that remain at the end, at budget " + std::to_string(budget) +

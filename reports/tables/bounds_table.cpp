@@ -155,7 +155,7 @@ Table bounds_table(const ReplayResult& result) {
                           number(best.after.oracle.optimum),
                           number(best.after.oracle.per_step),
                           number(best.after.oracle.greedy),
-                          {best.label, best.label},
+                          {best.name, best.name},
                           number(best.after.retained_mass.mean),
                           optimum_share_entry(best),
                           number(best.oracle.optimum),

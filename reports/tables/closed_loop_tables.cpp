@@ -9,6 +9,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/csv.h"
 #include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/row_names.h"
 
 namespace kv::reports {
 namespace {
@@ -125,10 +126,10 @@ std::vector<std::string> csv_fields(const ClosedLoopResult& result, const Closed
 
 }  // namespace
 
-std::vector<std::string> labels_of_cells(const ClosedLoopResult& result) {
+std::vector<std::string> names_of_cells(const ClosedLoopResult& result) {
   std::vector<Spec> specs;
   for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
-  return labels_of(specs);
+  return names_of(specs);
 }
 
 Entry perplexity_entry(double value) {
@@ -149,10 +150,10 @@ Table perplexity_table(const ClosedLoopResult& result) {
   const bool asks = result.asks();
   if (asks) table.columns.push_back({.title = "recall", .name = "recall", .number = true});
   table.columns.push_back({.title = "KiB", .name = "kv_kib", .number = true});
-  const std::vector<std::string> labels = labels_of_cells(result);
+  const std::vector<std::string> names = names_of_cells(result);
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
     const ClosedLoopCell& cell = result.cells[i];
-    std::vector<Entry> row = spec_entries(cell, labels[i]);
+    std::vector<Entry> row = spec_entries(cell, names[i]);
     row.push_back({"", std::to_string(cell.cell.seed)});
     row.push_back(perplexity_entry(cell.perplexity()));
     for (const Segment& segment : segments_of(cell.series, result.segment)) {
@@ -178,9 +179,9 @@ Table recall_table(const ClosedLoopResult& result) {
                              .name = "recall_" + bins[i].label(),
                              .number = true});
   }
-  const std::vector<std::string> labels = labels_of_cells(result);
+  const std::vector<std::string> names = names_of_cells(result);
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
-    std::vector<Entry> row = spec_entries(result.cells[i], labels[i]);
+    std::vector<Entry> row = spec_entries(result.cells[i], names[i]);
     for (const std::size_t bin : shown) row.push_back(share_entry(result.cells[i].recall[bin]));
     table.rows.push_back(std::move(row));
   }

@@ -13,8 +13,8 @@
 
 namespace kv::reports {
 
-// The short name of each cell's spec in tables and figures, from labels_of().
-std::vector<std::string> labels_of_cells(const ClosedLoopResult& result);
+// The name of each cell's spec, from names_of().
+std::vector<std::string> names_of_cells(const ClosedLoopResult& result);
 
 // A row per cell: perplexity over all targets and over segments of doubling length, recall over all
 // distances if the text asks questions, and KiB of keys and values.

@@ -10,7 +10,6 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/labels.h"
-#include "kvcheck/reports/numbers/preset_names.h"
 #include "kvcheck/reports/numbers/statistics.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/numbers/timed_medians.h"
@@ -151,8 +150,7 @@ std::vector<Column> columns(const ComparedRuns& runs, const Contestant& any) {
 std::vector<Entry> row_of(const ComparedRuns& runs, const Contestant& one) {
   const SpecSummary& open = *one.open;
   const std::string budget = std::to_string(open.spec.budget);
-  const std::string name = preset_or_label(open.spec, open.label);
-  std::vector<Entry> row = {{name, name},
+  std::vector<Entry> row = {{open.name, open.name},
                             {"", open.canonical},
                             open.spec.bounded() ? Entry{budget, budget} : Entry{"-", ""},
                             number_entry(open.stored_peak, 0),

@@ -55,12 +55,12 @@ Table loops_table(const ClosedLoopResult& result) {
               .rows = {}};
   const bool asks = result.asks();
   if (asks) table.columns.push_back({.title = "recall", .name = "recall", .number = true});
-  const std::vector<std::string> labels = labels_of_cells(result);
+  const std::vector<std::string> names = names_of_cells(result);
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
     const ClosedLoopCell& cell = result.cells[i];
     const Spec& spec = cell.cell.spec;
     const std::string budget = spec.bounded() ? std::to_string(spec.budget) : "";
-    table.rows.push_back({{labels[i], labels[i]},
+    table.rows.push_back({{names[i], names[i]},
                           {"", spec.canonical()},
                           {spec.bounded() ? budget : "-", budget},
                           entry_of(cell.retained_mass),

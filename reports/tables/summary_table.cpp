@@ -77,7 +77,7 @@ Entry first_loss_entry(const SpecSummary& s) {
 
 std::vector<Entry> row_of(const SpecSummary& s) {
   const std::string seeds = std::to_string(s.cells.size());
-  return {{s.label, s.label},
+  return {{s.name, s.name},
           {"", s.canonical},
           budget_of(s.spec),
           {seeds, seeds},
@@ -165,14 +165,14 @@ void add_half_widths(Table& table, const std::vector<SpecSummary>& summaries) {
   }
 }
 
-// The labels of the specs whose policies decided by recorded queries only.
+// The names of the specs whose policies decided by recorded queries only.
 std::string decided_on_sample(const ReplayResult& result) {
-  std::vector<std::string> labels;
+  std::vector<std::string> names;
   for (const SpecSummary& one : summarise(result)) {
-    const bool known = std::ranges::find(labels, one.label) != labels.end();
-    if (one.decided_on_sample && !known) labels.push_back(one.label);
+    const bool known = std::ranges::find(names, one.name) != names.end();
+    if (one.decided_on_sample && !known) names.push_back(one.name);
   }
-  return join(labels, ", ");
+  return join(names, ", ");
 }
 
 }  // namespace
@@ -215,7 +215,7 @@ Table specs_table(const ReplayResult& result) {
   for (const SpecSummary& s : summarise(result)) {
     const std::string seeds = std::to_string(s.cells.size());
     table.rows.push_back(
-        {{s.label, s.label}, budget_of(s.spec), {seeds, seeds}, {s.canonical, s.canonical}});
+        {{s.name, s.name}, budget_of(s.spec), {seeds, seeds}, {s.canonical, s.canonical}});
   }
   return table;
 }
@@ -236,13 +236,13 @@ std::string sample_words(const ReplayResult& result) {
   if (samples_queries(trace) && trace.query_design->every > 0) {
     words += " Of queries at equal distances it is an approximation.";
   }
-  const std::string labels = decided_on_sample(result);
-  if (labels.empty()) return words;
+  const std::string names = decided_on_sample(result);
+  if (names.empty()) return words;
   return words +
          " These policies look at attention or queries, and had only those of the recorded "
          "queries to decide by, so that they keep other tokens than with all; no interval "
          "covers that: " +
-         labels + ".";
+         names + ".";
 }
 
 std::string summary_text(const ReplayResult& result, std::size_t width) {

@@ -12,6 +12,7 @@
 #include "kvcheck/reports/numbers/csv.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/paired.h"
+#include "kvcheck/reports/numbers/row_names.h"
 
 namespace kv::reports {
 namespace {
@@ -53,10 +54,10 @@ Entry interval_entry(const Interval& interval) {
   return {text, shortest(interval.mean)};
 }
 
-std::vector<std::string> labels_of_cells(const TaskResult& result) {
+std::vector<std::string> names_of_cells(const TaskResult& result) {
   std::vector<Spec> specs;
   for (const TaskCell& cell : result.cells) specs.push_back(cell.cell.spec);
-  return labels_of(specs);
+  return names_of(specs);
 }
 
 // A budget in tokens, for CSV; empty if there is none, or a share.
@@ -73,11 +74,11 @@ Table table_of_cells(const TaskResult& result,
                           {.title = "", .name = "seed", .number = true, .exact_only = true}},
               .rows = {}};
   for (Column& column : columns) table.columns.push_back(std::move(column));
-  const std::vector<std::string> labels = labels_of_cells(result);
+  const std::vector<std::string> names = names_of_cells(result);
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
     const TaskCell& cell = result.cells[i];
     const Spec& spec = cell.cell.spec;
-    std::vector<Entry> row = {{labels[i], labels[i]},
+    std::vector<Entry> row = {{names[i], names[i]},
                               {"", spec.canonical()},
                               {spec.bounded() ? spec.budget_text() : "-", budget_number(spec)},
                               {"", std::to_string(cell.cell.seed)}};

@@ -8,6 +8,7 @@
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/row_names.h"
 #include "kvcheck/reports/numbers/timed_medians.h"
 #include "kvcheck/sim/spec/spec.h"
 
@@ -56,7 +57,7 @@ std::vector<Entry> numbers_of(const TimedCell& cell) {
 
 std::vector<Entry> row_of(const TimedCell& cell, std::vector<Entry> numbers) {
   const Spec& spec = cell.cell.spec;
-  std::vector<Entry> row = {same(spec.label()),
+  std::vector<Entry> row = {same(row_name(spec)),
                             spec.bounded() ? same(std::to_string(spec.budget)) : Entry{"all", ""},
                             same(std::to_string(cell.length))};
   row.insert(row.end(), numbers.begin(), numbers.end());

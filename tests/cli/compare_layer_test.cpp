@@ -152,7 +152,7 @@ TEST(CompareLayerOfSome, CountsTheTextsThatHaveTheLayer) {
   EXPECT_THAT(means("3"), AllOf(HasSubstr("Means over 2 to 3 texts and the heads of layer 3"),
                                 HasSubstr("(2 texts)"), ::testing::Not(HasSubstr("random"))));
   EXPECT_THAT(means("0"), AllOf(HasSubstr("Means over 2 to 8 texts and the heads of layer 0"),
-                                HasSubstr("; "), HasSubstr("(5 texts)"), HasSubstr("(2 texts)")));
+                                HasSubstr("(5 texts)"), HasSubstr("(2 texts)")));
 }
 
 TEST_F(CompareLayer, WrongLayersAreOneSentence) {
