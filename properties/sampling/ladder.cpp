@@ -187,8 +187,8 @@ StatisticalVerdict climb_steps(std::vector<LadderStep> steps,
   verdict.broken = true;
   const Statistic& rejected = verdict.statistics[*climbed->rejected];
   const std::string words = diagnose ? diagnose() : std::string();
-  verdict.sentence = (words.empty() ? rejected.effect : words + "; " + rejected.effect) + "; " +
-                     p_of_test(rejected);
+  verdict.sentence = (words.empty() ? rejected.effect : words + "; " + rejected.effect) +
+                     "; test " + rejected.name + ": " + p_text(rejected.p);
   verdict.smallest = climbed->smallest->where + ", " + std::to_string(climbed->smallest->streams) +
                      " streams, seed " + std::to_string(effort.seed);
   return verdict;

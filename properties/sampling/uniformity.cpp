@@ -149,7 +149,8 @@ std::string verdict_words(const UniformityResult& report) {
   std::string law = follows(report.counts, ChanceLaw::uniform);
   if (law.empty()) law = accepts_like(report.counts, ChanceLaw::uniform);
   if (law.empty()) law = evicts_like(report.counts);
-  return "not uniform: " + (law.empty() ? rejected->effect : law) + "; " + p_of_test(*rejected);
+  return "not uniform: " + (law.empty() ? rejected->effect : law) + "; test " + rejected->name +
+         ": " + p_text(rejected->p);
 }
 
 // Counts so many streams of a root.

@@ -39,10 +39,6 @@ struct ChanceTest {
   }
 };
 
-// "test T1: p < 1e-300": the p-value with the test whose it is, because a sentence about one token
-// says nothing of all of them.
-std::string p_of_test(const Statistic& statistic);
-
 // The smallest effect that `times` as many streams would have seen at `level` with `power`.
 double detectable(const ChanceTest& test, double level, double power, double times = 1);
 

@@ -5,10 +5,6 @@
 
 namespace kv::properties {
 
-std::string p_of_test(const Statistic& statistic) {
-  return "test " + statistic.name + ": " + p_text(statistic.p);
-}
-
 double detectable(const ChanceTest& test, double level, double power, double times) {
   if (test.per_root <= 0) return test.statistic.detectable;
   return test.per_root *
