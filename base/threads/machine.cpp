@@ -1,5 +1,6 @@
 #include "kvcheck/base/threads/machine.h"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace kv {
 namespace {
@@ -83,6 +85,20 @@ void limit_by_group(const std::string& mounted,
   }
 }
 
+// The cores on which the calling thread may run (taskset, cpusets of containers, batch systems).
+// Some versions of glibc count all cores of the machine for hardware_concurrency().
+unsigned allowed_cores() {
+  // The system refuses a set that is smaller than its own, which a few thousand cores exceed.
+  constexpr std::size_t most_sets = 64;
+  for (std::size_t sets = 1; sets <= most_sets; sets *= 2) {
+    std::vector<cpu_set_t> allowed(sets);
+    const std::size_t bytes = sets * sizeof(cpu_set_t);
+    if (::sched_getaffinity(0, bytes, allowed.data()) != 0) continue;
+    return static_cast<unsigned>(CPU_COUNT_S(bytes, allowed.data()));
+  }
+  return std::numeric_limits<unsigned>::max();
+}
+
 }  // namespace
 
 ControlGroupLimits control_group_limits(const std::string& root) {
@@ -110,7 +126,7 @@ ControlGroupLimits control_group_limits(const std::string& root) {
 }
 
 std::size_t machine_threads() {
-  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  const double cores = std::max(1U, std::min(std::thread::hardware_concurrency(), allowed_cores()));
   return static_cast<std::size_t>(
       std::max(1.0, std::min(cores, std::ceil(control_group_limits().cores))));
 }

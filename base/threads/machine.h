@@ -21,8 +21,9 @@ struct ControlGroupLimits {
 // nothing.
 ControlGroupLimits control_group_limits(const std::string& root = "/");
 
-// How many threads the process may run at once: the cores that it may use (its affinity), and no
-// more than the control groups give it time for, rounded up. At least 1.
+// How many threads the process may run at once: the cores on which the calling thread may run (its
+// affinity, which new threads inherit), and no more than the control groups give it time for,
+// rounded up. At least 1.
 std::size_t machine_threads();
 
 // How many bytes the process can still allocate: the least of what the machine has available, what

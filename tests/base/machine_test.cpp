@@ -1,10 +1,12 @@
 #include "kvcheck/base/threads/machine.h"
 
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace kv {
 namespace {
@@ -69,6 +71,18 @@ TEST_F(Machine, VersionOneHasAFolderForEachController) {
 TEST_F(Machine, ThisOneHasAThreadAndMemory) {
   EXPECT_GE(machine_threads(), 1U);
   EXPECT_GT(machine_memory(), std::uint64_t{1} << 20);
+}
+
+// In a thread of its own, as the affinity is that of a thread. A machine with one core passes.
+TEST_F(Machine, OneAllowedCoreIsOneThread) {
+  std::size_t threads = 0;
+  std::jthread([&threads] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    if (::sched_setaffinity(0, sizeof(one), &one) == 0) threads = machine_threads();
+  }).join();
+  EXPECT_EQ(threads, 1U);
 }
 
 // In a process of its own, as the limit cannot be taken back.
