@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace kv {
@@ -34,6 +36,14 @@ std::optional<double> number_after(const std::string& path, std::string_view wor
     if (words >> first >> value && first == word) return value;
   }
   return {};
+}
+
+// With one blank between words, and none at the ends: names of processors are padded with blanks.
+std::string words_in(const std::string& text) {
+  std::istringstream words(text);
+  std::string joined;
+  for (std::string word; words >> word;) joined += (joined.empty() ? "" : " ") + word;
+  return joined;
 }
 
 std::uint64_t left_of(double limit, double used) {
@@ -129,6 +139,24 @@ std::size_t machine_threads() {
   const double cores = std::max(1U, std::min(std::thread::hardware_concurrency(), allowed_cores()));
   return static_cast<std::size_t>(
       std::max(1.0, std::min(cores, std::ceil(control_group_limits().cores))));
+}
+
+std::string processor_name(const std::string& root) {
+  std::ifstream file(root + "/proc/cpuinfo");
+  std::map<std::string, std::string> facts;  // of the first processor that is listed
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    facts.emplace(line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1),
+                  words_in(line.substr(colon + 1)));
+  }
+  std::string name = facts["model name"];
+  for (const auto& [key, word] :
+       {std::pair{"cpu family", "family "}, std::pair{"model", "model "},
+        std::pair{"CPU implementer", "implementer "}, std::pair{"CPU part", "part "}}) {
+    if (!facts[key].empty()) name += (name.empty() ? "" : ", ") + (word + facts[key]);
+  }
+  return name;
 }
 
 std::uint64_t machine_memory() {

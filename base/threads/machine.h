@@ -26,6 +26,10 @@ ControlGroupLimits control_group_limits(const std::string& root = "/");
 // rounded up. At least 1.
 std::size_t machine_threads();
 
+// The processor as the system names it: "AMD EPYC, family 25, model 17", or on ARM "implementer
+// 0x41, part 0xd40". Empty if the system does not say. Reads proc/cpuinfo in the folder `root`.
+std::string processor_name(const std::string& root = "/");
+
 // How many bytes the process can still allocate: the least of what the machine has available, what
 // the control groups leave, and what the process's limit of address space leaves.
 std::uint64_t machine_memory();

@@ -68,6 +68,18 @@ TEST_F(Machine, VersionOneHasAFolderForEachController) {
   EXPECT_EQ(limits(), (ControlGroupLimits{.cores = 3, .memory = 1500}));
 }
 
+TEST_F(Machine, TheProcessorIsTheFirstThatTheSystemLists) {
+  EXPECT_EQ(processor_name(root_), "");
+  put("/proc/cpuinfo",
+      "processor\t: 0\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: Intel(R) Xeon(R) CPU  8-1 "
+      "@ 2 GHz\n\nmodel name\t: another\nmodel\t\t: 9\n");
+  EXPECT_EQ(processor_name(root_), "Intel(R) Xeon(R) CPU 8-1 @ 2 GHz, family 6, model 85");
+  put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n");
+  EXPECT_EQ(processor_name(root_), "implementer 0x41, part 0xd40");
+  put("/proc/cpuinfo", ": \n:\nmodel name\t\nmodel name\t:\n");
+  EXPECT_EQ(processor_name(root_), "");
+}
+
 TEST_F(Machine, ThisOneHasAThreadAndMemory) {
   EXPECT_GE(machine_threads(), 1U);
   EXPECT_GT(machine_memory(), std::uint64_t{1} << 20);
