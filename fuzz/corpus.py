@@ -733,7 +733,8 @@ words = {
                       "WordLevel vocab merges unk_token WhitespaceSplit ignore_merges byte_fallback",
     "results_rows": "runs traces dense cells heads units series residency bounds evaluations "
                     "eval_cells eval_series eval_recall timings timed_cells timing_threads "
-                    "timed_repetitions repetition delete * spec budget "
+                    "timed_repetitions repetition timed_details mean_token_s kernels processor "
+                    "delete * spec budget "
                     "tokens layers query_heads kv_heads kept lifetimes evicted_at map_mass map_side "
                     "map_block ordinal run trace cell first_step targets nats series_width segment "
                     "rope_layout checksum seed status label top_k number stored_peak optimum greedy",

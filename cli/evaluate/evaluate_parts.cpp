@@ -73,9 +73,14 @@ std::optional<std::vector<double>> kept_masses(const PartStore& parts,
 
 std::vector<std::byte> bytes_of(const TimedCell& row) {
   PackedWriter writer;
-  for (const double time : {row.first_token_s, row.token_s, row.attention_s}) writer.real(time);
+  for (const double time : {row.first_token_s, row.token_s, row.mean_token_s, row.attention_s}) {
+    writer.real(time);
+  }
   writer.number(row.kv_bytes);
   writer.number(row.peak_bytes);
+  for (const std::string& text : {row.kernels, row.processor}) {
+    writer.numbers(std::vector<std::uint8_t>(text.begin(), text.end()));
+  }
   return writer.take();
 }
 
@@ -85,11 +90,17 @@ std::optional<TimedCell> kept_row(const PartStore& parts,
                                   std::size_t length) {
   PackedReader reader = reader_of(parts, key);
   TimedCell row{.cell = cell, .length = length};
-  for (double* const time : {&row.first_token_s, &row.token_s, &row.attention_s}) {
+  for (double* const time :
+       {&row.first_token_s, &row.token_s, &row.mean_token_s, &row.attention_s}) {
     *time = reader.real();
   }
   row.kv_bytes = reader.number();
   row.peak_bytes = reader.number();
+  for (std::string* const text : {&row.kernels, &row.processor}) {
+    std::vector<std::uint8_t> letters;
+    reader.numbers(letters);
+    text->assign(letters.begin(), letters.end());
+  }
   if (!reader.whole()) return std::nullopt;
   return row;
 }

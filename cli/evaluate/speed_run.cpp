@@ -4,10 +4,13 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/sim/replay/serves.h"
 
@@ -99,7 +102,8 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
   Result<model::Decoder> decoder = model::Decoder::create(model, spec, options);
   if (!decoder) return decoder.error();
   const std::size_t vocabulary = model.config.vocabulary;
-  TimedCell row{.cell = cell, .length = length};
+  TimedCell row{.cell = cell, .length = length, .kernels = std::string(kernels().name)};
+  row.processor = processor_name();
   const double begun = seconds();
   for (std::size_t at = 0; at < length; at = decoder->seen()) {
     const std::size_t size = decoder->next_chunk(length - at);
@@ -120,6 +124,7 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
     if (interrupted()) return io_error("interrupted");
   }
   row.token_s = median(whole);
+  row.mean_token_s = std::accumulate(whole.begin(), whole.end(), 0.0) / static_cast<double>(tokens);
   row.attention_s = median(attending);
   row.kv_bytes = decoder->attention().bytes();
   row.peak_bytes = peak_bytes();

@@ -85,9 +85,12 @@ TimingResult small_timing() {
                             .length = 16,
                             .first_token_s = 0.5,
                             .token_s = 0.25,
+                            .mean_token_s = 0.5,
                             .attention_s = 0.125,
                             .kv_bytes = 64,
-                            .peak_bytes = 128});
+                            .peak_bytes = 128,
+                            .kernels = "avx2",
+                            .processor = "a"});
   }
   return result;
 }

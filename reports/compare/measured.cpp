@@ -11,6 +11,7 @@
 #include "kvcheck/reports/numbers/after_loss.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/numbers/timed_medians.h"
 #include "kvcheck/reports/tables/task_tables.h"
 
 namespace kv::reports {
@@ -97,10 +98,12 @@ std::string key_of(const TaskResult& result, const AskedItem& item) {
 }
 
 std::string key_of(const TimingResult& result, const TimedCell& cell) {
+  const std::string machine = machine_text(cell);
   return "run " + std::to_string(cell.repetition) + " of " + last_part(result.model) +
          ", weights " + result.weights + ", " + result.storage + ", " +
          std::to_string(result.threads) + (result.threads == 1 ? " thread, " : " threads, ") +
-         std::to_string(cell.length) + " tokens before " + std::to_string(result.tokens);
+         (machine.empty() ? "" : machine + ", ") + std::to_string(cell.length) + " tokens before " +
+         std::to_string(result.tokens);
 }
 
 // The seeds of one spec on one text, each with its value.

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::reports {
@@ -15,7 +17,7 @@ namespace {
 using Repetitions = std::vector<const TimedCell*>;
 
 constexpr std::array times = {&TimedCell::first_token_s, &TimedCell::token_s,
-                              &TimedCell::attention_s};
+                              &TimedCell::mean_token_s, &TimedCell::attention_s};
 constexpr std::array sizes = {&TimedCell::kv_bytes, &TimedCell::peak_bytes};
 
 // Puts the median, the least and the most of one number into its place.
@@ -37,6 +39,11 @@ TimedSummary summary_of(const Repetitions& all) {
   TimedSummary summary{.median = first, .least = first, .most = first, .runs = all.size()};
   for (const auto member : times) summarise(all, member, summary);
   for (const auto member : sizes) summarise(all, member, summary);
+  // Of a mean that is not known of all there is no median.
+  if (summary.least.mean_token_s == 0) {
+    summary.median.mean_token_s = 0;
+    summary.most.mean_token_s = 0;
+  }
   return summary;
 }
 
@@ -64,6 +71,23 @@ TimingResult medians_of(const TimingResult& result) {
     medians.cells.push_back(summary.median);
   }
   return medians;
+}
+
+std::string machine_text(const TimedCell& cell) {
+  if (cell.kernels.empty() && cell.processor.empty()) return "";
+  const std::string kernels = cell.kernels.empty() ? "unknown" : printable_line(cell.kernels);
+  return kernels + " kernels on " +
+         (cell.processor.empty() ? "an unknown processor" : printable_line(cell.processor));
+}
+
+std::string machines_text(const TimingResult& result) {
+  std::vector<std::string> machines;
+  for (const TimedCell& cell : result.cells) {
+    const std::string machine = machine_text(cell);
+    if (machine.empty() || std::ranges::find(machines, machine) != machines.end()) continue;
+    machines.push_back(machine);
+  }
+  return join(machines, "; ");
 }
 
 std::size_t timed_runs(const TimingResult& result) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "kvcheck/sim/replay/timing.h"
@@ -22,6 +23,12 @@ std::vector<TimedSummary> timed_summaries(const TimingResult& result);
 
 // The result with the medians in place of the repetitions, each with the repetition 1.
 TimingResult medians_of(const TimingResult& result);
+
+// "avx2 kernels on AMD EPYC, family 25, model 17"; empty if neither is known.
+std::string machine_text(const TimedCell& cell);
+
+// The same of all cells, joined by "; ". The shards of a sweep may be timed on several machines.
+std::string machines_text(const TimingResult& result);
 
 // How often the result timed each cell, at most.
 std::size_t timed_runs(const TimingResult& result);

@@ -14,13 +14,16 @@ std::string timing_section(const TimingSection& section) {
   const std::size_t runs = timed_runs(result);
   const std::string repeated =
       runs < 2 ? "" : ", and of " + std::to_string(runs) + " runs (least to most)";
+  const std::string machines = machines_text(result);
   std::string out =
       "<section id=\"" + section.folder + "\">\n<h2>" + breakable(result.model) +
       ": time and memory</h2>\n<dl>\n" + description("model", result.model) +
       description("weights", weights) +
       description("keys and values", stored_text(result.storage, result.cells)) +
       description("timed", with_commas(result.tokens) +
-                               " tokens, one by one, after each prompt; medians" + repeated) +
+                               (result.tokens == 1 ? " token" : " tokens, one by one,") +
+                               " after each prompt; medians" + repeated) +
+      (machines.empty() ? "" : description("machine", machines)) +
       "</dl>\n<div class=\"wide\" tabindex=\"0\">\n" + to_html(timing_table(result)) +
       "</div>\n<p class=\"files\">Files: " + link_to(base + "timings.csv", "timings.csv") + ", " +
       link_to(base + "timings.md", "timings.md") + "</p>\n";

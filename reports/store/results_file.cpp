@@ -122,6 +122,7 @@ Result<void> delete_run(Database& database, std::int64_t run) {
       "DELETE FROM eval_marks WHERE evaluation IN (SELECT id FROM evaluations WHERE run = ?)",
       "DELETE FROM eval_cells WHERE evaluation IN (SELECT id FROM evaluations WHERE run = ?)",
       "DELETE FROM evaluations WHERE run = ?",
+      "DELETE FROM timed_details WHERE timing IN (SELECT id FROM timings WHERE run = ?)",
       "DELETE FROM timed_repetitions WHERE timing IN (SELECT id FROM timings WHERE run = ?)",
       "DELETE FROM timing_threads WHERE timing IN (SELECT id FROM timings WHERE run = ?)",
       "DELETE FROM timed_cells WHERE timing IN (SELECT id FROM timings WHERE run = ?)",

@@ -3,12 +3,13 @@
 
 namespace kv::reports {
 
-// All tables of version 4, and what versions 5 to 9 add to them.
+// All tables of version 4, and what versions 5 to 10 add to them.
 extern const char* const tables_of_4;
 extern const char* const tables_of_5;
 extern const char* const tables_of_6;
 extern const char* const tables_of_7;
 extern const char* const tables_of_8;
 extern const char* const tables_of_9;
+extern const char* const tables_of_10;
 
 }  // namespace kv::reports

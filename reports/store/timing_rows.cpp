@@ -1,3 +1,5 @@
+#include <array>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +28,18 @@ CREATE TABLE timed_repetitions (
 ) WITHOUT ROWID;
 )sql";
 
+// What version 10 adds.
+const char* const tables_of_10 = R"sql(
+CREATE TABLE timed_details (
+  timing INTEGER NOT NULL REFERENCES timings(id),
+  ordinal INTEGER NOT NULL,
+  mean_token_s REAL NOT NULL,
+  kernels TEXT NOT NULL,
+  processor TEXT NOT NULL,
+  PRIMARY KEY (timing, ordinal)
+) WITHOUT ROWID;
+)sql";
+
 namespace {
 
 Result<TimedCell> select_timed(Database& database, const Statement& row) {
@@ -41,9 +55,16 @@ Result<TimedCell> select_timed(Database& database, const Statement& row) {
   cell.kv_bytes = row.count(6);
   cell.peak_bytes = row.count(7);
   cell.repetition = row.count(8);
+  // NULL, read as NaN and as no text, in rows that were added before version 10.
+  const double mean = row.real(9);
+  if (!std::isnan(mean)) cell.mean_token_s = mean;
+  cell.kernels = row.text(10);
+  cell.processor = row.text(11);
   doubts.require(cell.length > 0, "timed_cells.length");
   doubts.require(cell.token_s > 0, "timed_cells.token_s");
   doubts.require(cell.repetition > 0, "timed_repetitions.repetition");
+  doubts.require(std::isfinite(cell.mean_token_s) && cell.mean_token_s >= 0,
+                 "timed_details.mean_token_s");
   if (doubts.any()) return doubts.error();
   cell.cell.spec = *spec;
   return cell;
@@ -63,20 +84,36 @@ Result<std::size_t> select_threads(Database& database, std::int64_t timing) {
   return threads;
 }
 
+// The SQL of a column that a later version added in a table of its own.
+Result<std::string> added_column(Database& database,
+                                 const std::string& table,
+                                 const std::string& column,
+                                 const std::string& otherwise) {
+  const auto there = has_table(database, table);
+  if (!there) return there.error();
+  if (!*there) return otherwise;
+  return "(SELECT " + column + " FROM " + table +
+         " AS of_cell WHERE of_cell.timing = timed_cells.timing"
+         " AND of_cell.ordinal = timed_cells.ordinal)";
+}
+
 // The rows of the timing, or the one with this ordinal. Before version 9 everything was timed once.
 Result<std::vector<TimedCell>> select_cells(Database& database,
                                             std::int64_t timing,
                                             std::optional<std::int64_t> ordinal) {
-  const auto repeats = has_table(database, "timed_repetitions");
-  if (!repeats) return repeats.error();
-  const std::string repetition = *repeats ? "(SELECT repetition FROM timed_repetitions AS of_cell"
-                                            " WHERE of_cell.timing = timed_cells.timing"
-                                            " AND of_cell.ordinal = timed_cells.ordinal)"
-                                          : "1";
-  const std::string sql =
-      "SELECT spec, seed, length, first_token_s, token_s, attention_s, kv_bytes, peak_bytes, " +
-      repetition + " FROM timed_cells WHERE timing = ?" + (ordinal ? " AND ordinal = ?" : "") +
-      " ORDER BY ordinal";
+  std::string sql =
+      "SELECT spec, seed, length, first_token_s, token_s, attention_s, kv_bytes, peak_bytes";
+  for (const auto& [table, column, otherwise] :
+       {std::array{"timed_repetitions", "repetition", "1"},
+        std::array{"timed_details", "mean_token_s", "NULL"},
+        std::array{"timed_details", "kernels", "NULL"},
+        std::array{"timed_details", "processor", "NULL"}}) {
+    const auto added = added_column(database, table, column, otherwise);
+    if (!added) return added.error();
+    sql += ", " + *added;
+  }
+  sql += std::string(" FROM timed_cells WHERE timing = ?") + (ordinal ? " AND ordinal = ?" : "") +
+         " ORDER BY ordinal";
   Statement rows(database, sql.c_str());
   if (ordinal) {
     rows.bind_all(timing, *ordinal);
@@ -126,6 +163,7 @@ Result<void> insert_timed_cells(Database& database,
                                 std::span<const CellPlace> places) {
   const auto text = [](const std::string& words) { return std::string_view(words); };
   Statement repeated(database, "INSERT INTO timed_repetitions VALUES (?,?,?)");
+  Statement details(database, "INSERT INTO timed_details VALUES (?,?,?,?,?)");
   Statement insert(database, "INSERT INTO timed_cells VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const TimedCell& cell = cells[i];
@@ -140,6 +178,9 @@ Result<void> insert_timed_cells(Database& database,
     if (!added) return added.error();
     const auto numbered = repeated.run(timing, places[i].ordinal, cell.repetition);
     if (!numbered) return numbered.error();
+    const auto detailed = details.run(timing, places[i].ordinal, cell.mean_token_s,
+                                      text(cell.kernels), text(cell.processor));
+    if (!detailed) return detailed.error();
   }
   return {};
 }

@@ -124,9 +124,12 @@ void write_results(const TimedCell& cell, PackedWriter& writer) {
   for (const std::size_t number : {cell.length, cell.repetition, cell.kv_bytes, cell.peak_bytes}) {
     writer.number(number);
   }
-  for (const double value : {cell.first_token_s, cell.token_s, cell.attention_s}) {
+  for (const double value :
+       {cell.first_token_s, cell.token_s, cell.mean_token_s, cell.attention_s}) {
     writer.bits(value);
   }
+  write_text(cell.kernels, writer);
+  write_text(cell.processor, writer);
 }
 
 std::string words_of(const ReplayResult& result) {

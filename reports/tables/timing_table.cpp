@@ -40,6 +40,7 @@ std::vector<Column> columns() {
           {.title = "length", .name = "length", .number = true},
           {.title = "first ms", .name = "first_token_ms", .number = true},
           {.title = "token ms", .name = "token_ms", .number = true},
+          {.title = "mean ms", .name = "mean_token_ms", .number = true},
           {.title = "tokens/s", .name = "tokens_per_s", .number = true},
           {.title = "attention ms", .name = "attention_ms", .number = true},
           {.title = "KV KiB", .name = "kv_bytes", .number = true},
@@ -47,12 +48,17 @@ std::vector<Column> columns() {
 }
 
 // The numbers of a cell, as the last of the columns; the place of tokens a second among them.
-constexpr std::size_t per_second = 2;
+constexpr std::size_t per_second = 3;
 
 std::vector<Entry> numbers_of(const TimedCell& cell) {
-  return {real(1e3 * cell.first_token_s), real(1e3 * cell.token_s),
-          real(1 / cell.token_s),         real(1e3 * cell.attention_s),
-          bytes(cell.kv_bytes, 1024),     bytes(cell.peak_bytes, 1024 * 1024)};
+  const Entry mean = cell.mean_token_s > 0 ? real(1e3 * cell.mean_token_s) : Entry{};
+  return {real(1e3 * cell.first_token_s),
+          real(1e3 * cell.token_s),
+          mean,
+          real(1 / cell.token_s),
+          real(1e3 * cell.attention_s),
+          bytes(cell.kv_bytes, 1024),
+          bytes(cell.peak_bytes, 1024 * 1024)};
 }
 
 std::vector<Entry> row_of(const TimedCell& cell, std::vector<Entry> numbers) {
@@ -93,8 +99,11 @@ std::string json_of(const TimingResult& result, const TimedCell& cell) {
       .add("repetition", std::uint64_t{cell.repetition})
       .add("tokens", std::uint64_t{result.tokens})
       .add("threads", std::uint64_t{result.threads})
+      .add("kernels", cell.kernels)
+      .add("processor", cell.processor)
       .add("first_token_s", cell.first_token_s)
       .add("token_s", cell.token_s)
+      .add("mean_token_s", cell.mean_token_s)
       .add("tokens_per_s", 1 / cell.token_s)
       .add("attention_s", cell.attention_s)
       .add("kv_bytes", std::uint64_t{cell.kv_bytes})
@@ -135,9 +144,12 @@ std::string timing_line(const TimingResult& result) {
         " on " + std::to_string(result.threads) + (result.threads == 1 ? " thread" : " threads");
   }
   const std::size_t runs = timed_runs(result);
+  const std::string machines = machines_text(result);
   return result.model + ": " + std::to_string(result.weight_bytes) +
-         " bytes of weights; medians of " + std::to_string(result.tokens) + " tokens" + threads +
-         (runs < 2 ? "" : ", and of " + std::to_string(runs) + " runs (least to most)");
+         " bytes of weights; medians of " + std::to_string(result.tokens) +
+         (result.tokens == 1 ? " token" : " tokens") + threads +
+         (runs < 2 ? "" : ", and of " + std::to_string(runs) + " runs (least to most)") +
+         (machines.empty() ? "" : "; " + machines);
 }
 
 }  // namespace kv::reports

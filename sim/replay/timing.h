@@ -16,10 +16,14 @@ struct TimedCell {
   std::size_t length = 0;      // tokens of the prompt
   double first_token_s = 0;    // from the empty cache to the prompt's last logits
   double token_s = 0;          // median time of a token after it
+  double mean_token_s = 0;     // of the same tokens; 0: not known (files before version 10)
   double attention_s = 0;      // median time that such a token spends in attention
   std::size_t kv_bytes = 0;    // of keys and values at their peak
   std::size_t peak_bytes = 0;  // of the process while it ran; 0 if the system does not report it
   std::size_t repetition = 1;  // which of the runs over all specs and lengths, from 1
+  // What ran it: the name of kernels(), and processor_name(). Empty: not known.
+  std::string kernels{};
+  std::string processor{};
 };
 
 struct TimingResult {

@@ -104,6 +104,28 @@ TEST_F(CompareTimings, AreOfOneSettingEach) {
   }
 }
 
+TEST_F(CompareTimings, AreOfOneProcessorAndItsKernels) {
+  const auto run_by = [](const std::string& kernels, const std::string& processor) {
+    TimingResult result = timing_at({256});
+    for (TimedCell& cell : result.cells) {
+      cell.kernels = kernels;
+      cell.processor = processor;
+    }
+    return result;
+  };
+  const TimingResult first = run_by("avx512", "a");
+  EXPECT_EQ(texts_of({first}, "token_s").texts[2],
+            "run 3 of m, weights as-is, f32, 1 thread, avx512 kernels on a, 256 tokens before 4");
+  EXPECT_EQ(texts_of({first, first}, "token_s").texts.size(), all_runs);
+  for (const TimingResult& other : {run_by("avx2", "a"), run_by("avx512", "b"), run_by("", "")}) {
+    EXPECT_EQ(texts_of({first, other}, "token_s").texts.size(), 2 * all_runs);
+  }
+  const Ran ran = compare(
+      {store("a.db", {first}), store("b.db", {run_by("avx2", "a")}), "--measure", "token_s"});
+  EXPECT_EQ(ran.status, 2) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("have no text and spec in common"));
+}
+
 TEST_F(CompareTimings, AreOfOneLengthAtATime) {
   const std::string file = store("a.db", {timing_at({256, 512})});
   const auto error_of = [](const std::vector<std::string>& words) {

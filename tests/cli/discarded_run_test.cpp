@@ -34,8 +34,9 @@ TEST(DiscardedRun, LeavesTheTablesOfARunBeforeIt) {
   ASSERT_TRUE(writer->add(testing::fake_tasks()));
   // Every table but that of sweeps holds something of the run.
   auto database = reports::Database::open(file).value();
-  for (const std::string table : {"sampled_traces", "sampled_cells", "sampled_heads",
-                                  "recorded_kv_heads", "timing_threads", "timed_repetitions"}) {
+  for (const std::string table :
+       {"sampled_traces", "sampled_cells", "sampled_heads", "recorded_kv_heads", "timing_threads",
+        "timed_repetitions", "timed_details"}) {
     reports::Statement count(database, ("SELECT count(*) FROM " + table).c_str());
     ASSERT_TRUE(count.next());
     EXPECT_GT(count.integer(0), table == "sampled_heads" ? 2 : 0) << table;

@@ -82,6 +82,8 @@ TEST_F(SweepSpeed, HasTheRowsOfSpeed) {
   for (const TimedCell& cell : timed.cells) {
     EXPECT_EQ(cell.cell.spec.chunk, 64U);
     EXPECT_GT(cell.attention_s, 0);
+    EXPECT_GT(cell.mean_token_s, 0);
+    EXPECT_NE(cell.kernels, "");
   }
   // As speed has them: by policy, then length.
   const reports::Table table = reports::timing_table(timed);
@@ -104,6 +106,7 @@ TEST_F(SweepSpeed, TimesNoRowAgain) {
       "run.db",
       "DELETE FROM timed_cells WHERE ordinal IN (5, 6, 7);"
       "DELETE FROM timed_repetitions WHERE ordinal IN (5, 6, 7);"
+      "DELETE FROM timed_details WHERE ordinal IN (5, 6, 7);"
       "UPDATE timed_cells SET token_s = 1e-3 * (1 + ordinal); UPDATE runs SET status = 'running'");
   const std::map<std::string, double> held = times("run.db");
   ASSERT_EQ(held.size(), 9U);
@@ -124,7 +127,7 @@ TEST_F(SweepSpeed, LosesNoFinishedRowWhenItIsKilled) {
           "seeds": 40}})";
   const std::string output = folder_ / "run.db";
   const Words words = {"sweep", folder_ / "plan.json", "-o", output, "--quiet"};
-  // Empty tables have 168,000 bytes, and a block has 40 rows.
+  // Empty tables have 172,000 bytes, and a block has 40 rows.
   ASSERT_TRUE(test::kill_when_grown(output, words, 190000));
   const std::map<std::string, double> held = times("run.db");
   EXPECT_GT(held.size(), 0U);

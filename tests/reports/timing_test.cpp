@@ -54,12 +54,18 @@ TEST(Timings, ReadAsTheyWereWritten) {
 // fake_timing() three times; run N took N times as long at 256 tokens, and N - 1 MiB more.
 TimingResult repeated_timing() {
   TimingResult result = fake_timing();
+  for (TimedCell& cell : result.cells) {
+    cell.mean_token_s = 2 * cell.token_s;
+    cell.kernels = "avx2";
+    cell.processor = "a, model 1";
+  }
   result.threads = 2;
   const std::vector<TimedCell> once = std::exchange(result.cells, {});
   for (const std::size_t repetition : {1U, 2U, 3U}) {
     for (TimedCell cell : once) {
       cell.repetition = repetition;
       if (cell.length == 256) cell.token_s *= static_cast<double>(repetition);
+      if (cell.length == 256) cell.mean_token_s *= static_cast<double>(repetition);
       cell.peak_bytes += (repetition - 1) << 20U;
       result.cells.push_back(cell);
     }
@@ -77,7 +83,10 @@ TEST(Timings, KeepTheirRepetitionsAndThreads) {
   }
   const TimingResult read = taken(read_run(path)).timings.front();
   EXPECT_EQ(timing_json(read), timing_json(repeated_timing()));
-  EXPECT_THAT(timing_json(read), HasSubstr("\"repetition\":3,\"tokens\":7,\"threads\":2,"));
+  EXPECT_THAT(timing_json(read),
+              HasSubstr("\"repetition\":3,\"tokens\":7,\"threads\":2,\"kernels\":\"avx2\","
+                        "\"processor\":\"a, model 1\","));
+  EXPECT_THAT(timing_json(read), HasSubstr("\"token_s\":0.000256,\"mean_token_s\":0.000512,"));
   Database database = taken(Database::open(path));
   const auto complains = [&](const char* change) {
     Transaction undone(database);
@@ -90,7 +99,16 @@ TEST(Timings, KeepTheirRepetitionsAndThreads) {
     EXPECT_THAT(complains(change), HasSubstr("column timed_repetitions.repetition")) << change;
   }
   EXPECT_NE(complains("UPDATE timing_threads SET threads = 'x'"), "");
-  // A file of the version before: everything was timed once, on it does not say how many threads.
+  EXPECT_THAT(complains("UPDATE timed_details SET mean_token_s = -1 WHERE ordinal = 2"),
+              HasSubstr("column timed_details.mean_token_s"));
+  EXPECT_NE(complains("UPDATE timed_details SET kernels = x'00' WHERE ordinal = 2"), "");
+  // A file of the version before: no means, and nothing about the machine.
+  ASSERT_TRUE(database.execute("DROP TABLE timed_details; PRAGMA user_version=9"));
+  const TimingResult bare = taken(read_run(path)).timings.front();
+  EXPECT_EQ(bare.threads, 2U);
+  EXPECT_EQ(bare.cells[17].mean_token_s, 0);
+  EXPECT_EQ(bare.cells[17].kernels + bare.cells[17].processor, "");
+  // Of the one before that: everything was timed once, and it does not say on how many threads.
   ASSERT_TRUE(database.execute(
       "DROP TABLE timed_repetitions; DROP TABLE timing_threads; PRAGMA user_version=8"));
   const TimingResult old = taken(read_run(path)).timings.front();
@@ -104,18 +122,37 @@ TEST(Timings, OfSeveralRunsAreShownAsMedians) {
   ASSERT_EQ(table.rows.size(), 6U);
   EXPECT_EQ(table.rows[0][4].text, "0.512 (0.256 to 0.768)");
   EXPECT_EQ(table.rows[0][4].exact, "0.512");
-  EXPECT_EQ(table.rows[0][5].text, "1953 (1302 to 3906)");
+  EXPECT_EQ(table.rows[0][5].text, "1.02 (0.512 to 1.54)");
+  EXPECT_EQ(table.rows[0][6].text, "1953 (1302 to 3906)");
   EXPECT_EQ(table.rows[1][4].text, "1.02");
-  EXPECT_EQ(table.rows[0][8].text, "2 (1 to 3)");
+  EXPECT_EQ(table.rows[0][9].text, "2 (1 to 3)");
   EXPECT_EQ(timing_line(repeated_timing()),
             "model <m>: 5000 bytes of weights; medians of 7 tokens on 2 threads, and of 3 runs "
-            "(least to most)");
+            "(least to most); avx2 kernels on a, model 1");
   EXPECT_EQ(std::ranges::count(to_csv(timing_rows(repeated_timing())), '\n'), 1 + 18);
   const Figure figure = timing_figure(repeated_timing());
   EXPECT_THAT(figure.csv, HasSubstr("dense,token,256,0.512\n"));
   EXPECT_THAT(figure.csv, Not(HasSubstr("dense,token,256,0.256\n")));
   EXPECT_THAT(figure.caption, HasSubstr("; medians of 3 runs."));
   EXPECT_THAT(timing_figure(fake_timing()).caption, Not(HasSubstr("runs.")));
+}
+
+TEST(Timings, NameEveryMachineThatIsKnown) {
+  TimingResult result = fake_timing();
+  EXPECT_EQ(timing_table(result).rows[0][5].text, "");
+  result.tokens = 1;
+  result.cells[1].kernels = "sse4";
+  result.cells[2].processor = "b\n";
+  result.cells[3].processor = "b\n";
+  result.cells[3].mean_token_s = 1;
+  EXPECT_EQ(timing_line(result),
+            "model <m>: 5000 bytes of weights; medians of 1 token; sse4 kernels on an unknown "
+            "processor; unknown kernels on b\\n");
+  // Of two repetitions the mean of one is not known.
+  result.cells[2].length = result.cells[3].length;
+  const std::vector<TimedSummary> summaries = timed_summaries(result);
+  EXPECT_EQ(summaries[2].runs, 2U);
+  EXPECT_EQ(summaries[2].median.mean_token_s, 0);
 }
 
 TEST(Timings, HaveMediansOfEvenCountsBetweenTheTwoInTheMiddle) {
