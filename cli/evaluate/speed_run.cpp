@@ -53,12 +53,6 @@ std::shared_ptr<const std::vector<TokenClass>> alternating_classes(std::size_t v
   return std::make_shared<const std::vector<TokenClass>>(std::move(classes));
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // The options of the cell's decoder after a prompt of this length.
 model::DecoderOptions options_for(const model::LanguageModel& model,
                                   const Cell& cell,
@@ -75,6 +69,12 @@ model::DecoderOptions options_for(const model::LanguageModel& model,
 }
 
 }  // namespace
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const double low = values[(values.size() - 1) / 2];
+  return low + (values[values.size() / 2] - low) / 2;
+}
 
 Result<void> check_timed(const model::LanguageModel& model,
                          const Cell& cell,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/model/run/decoder.h"
@@ -17,6 +18,9 @@ Result<TimedCell> time_decoder(const model::LanguageModel& model,
                                model::DecoderOptions options,
                                std::size_t length,
                                std::size_t tokens);
+
+// The one in the middle, or the mean of the two of an even count. Requires a value.
+double median(std::vector<double> values);
 
 // What time_decoder() would say of this model under this spec, without running it.
 Result<void> check_timed(const model::LanguageModel& model,
