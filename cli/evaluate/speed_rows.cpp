@@ -29,6 +29,10 @@ std::vector<RowPlace> order_of(const SpeedRows& rows) {
   return order;
 }
 
+Error labelled(const Error& error, const Cell& cell) {
+  return {error.kind, cell.spec.label() + ": " + error.message};
+}
+
 }  // namespace
 
 Result<std::vector<TimedCell>> time_rows(const model::LanguageModel& model,
@@ -38,6 +42,7 @@ Result<std::vector<TimedCell>> time_rows(const model::LanguageModel& model,
                                          const SpeedProgress& progress) {
   std::vector<TimedCell> timed(rows.count());
   std::size_t done = 0;
+  bool cold = true;
   for (const RowPlace& place : order_of(rows)) {
     const Cell& cell = rows.cells[place.cell];
     const std::size_t length = rows.lengths[place.length];
@@ -48,12 +53,18 @@ Result<std::vector<TimedCell>> time_rows(const model::LanguageModel& model,
     if (auto known = kept == nullptr ? std::nullopt : kept_row(*kept, key, cell, length)) {
       timed[index] = *std::move(known);
     } else {
+      if (const auto warm =
+              cold ? warm_up(model, cell, options, length, rows.tokens) : Result<void>();
+          !warm) {
+        return labelled(warm.error(), cell);
+      }
+      cold = false;
       Result<TimedCell> row = time_decoder(model, cell, options, length, rows.tokens);
       if (interrupted()) {
         return io_error("interrupted after " + std::to_string(done - 1) + " of " +
                         std::to_string(rows.count()) + " rows");
       }
-      if (!row) return Error{row.error().kind, cell.spec.label() + ": " + row.error().message};
+      if (!row) return labelled(row.error(), cell);
       if (kept != nullptr) kept->keep({{key, bytes_of(*row)}});
       timed[index] = *std::move(row);
     }

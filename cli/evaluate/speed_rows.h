@@ -29,9 +29,9 @@ using SpeedProgress = std::function<void(std::size_t rows, const std::string& la
 // Times the rows, and returns them by repetition, then cell, then length. They are timed in another
 // order: within a repetition all cells at one length, one right after the other, so that the load
 // of the machine is as similar as it can be for cells that are compared; in every second repetition
-// from the last cell to the first, so that a load that rises or falls favours none. `kept`, if it
-// is not null, receives each row and is asked for it first. Errors: those of time_decoder(), with
-// the cell's label; an interruption.
+// from the last cell to the first, so that a load that rises or falls favours none. Before the
+// first one, warm_up() runs its cell. `kept`, if it is not null, receives each row and is asked for
+// it first. Errors: those of time_decoder(), with the cell's label; an interruption.
 Result<std::vector<TimedCell>> time_rows(const model::LanguageModel& model,
                                          const model::DecoderOptions& options,
                                          const SpeedRows& rows,

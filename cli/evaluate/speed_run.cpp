@@ -87,6 +87,24 @@ Result<void> check_timed(const model::LanguageModel& model,
   return {};
 }
 
+Result<void> warm_up(const model::LanguageModel& model,
+                     const Cell& cell,
+                     model::DecoderOptions options,
+                     std::size_t length,
+                     std::size_t tokens) {
+  options = options_for(model, cell, std::move(options), length, tokens);
+  Result<model::Decoder> decoder = model::Decoder::create(model, cell.spec, options);
+  if (!decoder) return decoder.error();
+  for (const std::size_t most : {length, std::size_t{1}}) {
+    const std::size_t at = decoder->seen();
+    const std::size_t size = decoder->next_chunk(most);
+    const auto fed =
+        decoder->feed(tokens_from(at, size, model.config.vocabulary), model::Logits::last);
+    if (!fed) return fed.error();
+  }
+  return {};
+}
+
 Result<TimedCell> time_decoder(const model::LanguageModel& model,
                                const Cell& cell,
                                model::DecoderOptions options,

@@ -10,6 +10,15 @@
 
 namespace kv::cli {
 
+// Feeds a chunk of the prompt and one more token without timing them: the first pass of a process
+// reads the weights from their file, and starts threads. Requires length, tokens >= 1. Errors:
+// those of the decoder.
+Result<void> warm_up(const model::LanguageModel& model,
+                     const Cell& cell,
+                     model::DecoderOptions options,
+                     std::size_t length,
+                     std::size_t tokens);
+
 // Feeds `length` tokens in chunks of the spec's size, then `tokens` more one by one. The times do
 // not depend on which tokens these are; they are the same every time. Requires length, tokens >= 1.
 // Errors: those of the decoder, and an interruption.

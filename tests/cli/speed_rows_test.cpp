@@ -3,7 +3,10 @@
 
 #include <map>
 
+#include "kvcheck/base/kernels/kernels.h"
+#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/evaluate/speed.h"
+#include "kvcheck/cli/evaluate/speed_run.h"
 #include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/cli/run.h"
@@ -50,8 +53,10 @@ class SpeedRowsTest : public ::testing::Test {
             .runs = 3};
   }
 
-  [[nodiscard]] std::vector<TimedCell> timed(PartStore* store) const {
-    auto cells = cli::time_rows(model_, {}, rows(), store, [](std::size_t, const std::string&) {});
+  [[nodiscard]] std::vector<TimedCell> timed(PartStore* store,
+                                             const model::DecoderOptions& options = {}) const {
+    auto cells =
+        cli::time_rows(model_, options, rows(), store, [](std::size_t, const std::string&) {});
     EXPECT_TRUE(cells);
     return cells ? *std::move(cells) : std::vector<TimedCell>();
   }
@@ -77,7 +82,33 @@ TEST_F(SpeedRowsTest, AreTimedOneLengthAtATimeAndTheOtherWayRoundInEverySecondRu
     EXPECT_EQ(cells[i].cell.spec.policy->name, i % 4 < 2 ? "dense" : "window");
     EXPECT_EQ(cells[i].length, i % 2 == 0 ? 4U : 8U);
     EXPECT_GT(cells[i].token_s, 0);
+    EXPECT_GT(cells[i].mean_token_s, 0);
+    EXPECT_EQ(cells[i].kernels, kernels().name);
+    EXPECT_EQ(cells[i].processor, processor_name());
   }
+}
+
+// Of what these options count, rows see nothing, because they count for themselves.
+TEST_F(SpeedRowsTest, AreTimedAfterOneChunkAndOneTokenThatAreNot) {
+  std::size_t begun = 0;
+  model::DecoderOptions options;
+  options.on_attention = [&begun](bool begins) { begun += begins ? 1 : 0; };
+  MemoryStore store;
+  static_cast<void>(timed(&store, options));
+  const std::size_t layers = model_.config.layers;
+  EXPECT_EQ(begun, 2 * layers);
+  store.parts.erase("row 4");
+  static_cast<void>(timed(&store, options));
+  EXPECT_EQ(begun, 4 * layers);
+  static_cast<void>(timed(&store, options));
+  EXPECT_EQ(begun, 4 * layers);
+}
+
+TEST(SpeedRows, HaveTheMeanOfTheTwoInTheMiddleAsTheirMedian) {
+  EXPECT_EQ(cli::median({3}), 3);
+  EXPECT_EQ(cli::median({8, 2}), 5);
+  EXPECT_EQ(cli::median({9, 1, 3}), 3);
+  EXPECT_EQ(cli::median({7, 1, 3, 100}), 5);
 }
 
 TEST_F(SpeedRowsTest, AreNotTimedAgainIfTheyAreKept) {
@@ -90,6 +121,9 @@ TEST_F(SpeedRowsTest, AreNotTimedAgainIfTheyAreKept) {
   for (const std::size_t i : {3U, 5U, 11U}) {
     EXPECT_EQ(second[i].token_s, first[i].token_s);
     EXPECT_EQ(second[i].repetition, first[i].repetition);
+    EXPECT_EQ(second[i].mean_token_s, first[i].mean_token_s);
+    EXPECT_EQ(second[i].kernels, first[i].kernels);
+    EXPECT_EQ(second[i].processor, first[i].processor);
   }
 }
 

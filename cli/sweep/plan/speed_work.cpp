@@ -15,7 +15,11 @@ namespace {
 
 // Bytes of rows, with the tree around them: from the sizes of files of two sweeps.
 constexpr std::uint64_t of_timing = 200;
-constexpr std::uint64_t of_cell = 100;
+constexpr std::uint64_t of_cell = 180;
+
+Error labelled(const Error& error, const Cell& cell) {
+  return {error.kind, cell.spec.label() + ": " + error.message};
+}
 
 // The arguments of `kvcheck speed` that the model needs.
 Result<Arguments> speed_arguments(const PlanText& plan) {
@@ -90,6 +94,11 @@ Result<reports::SweepResult> SpeedWork::run(std::size_t source,
   TimingResult result = about_;
   result.cells.resize(cells.size());
   const std::size_t repetition = repetition_of(source);
+  if (!cells.empty()) {
+    const Cell& first = repetition % 2 == 1 ? cells.front() : cells.back();
+    const auto warm = warm_up(model_, first, options_, length_of(source), times_.tokens);
+    if (!warm) return labelled(warm.error(), first);
+  }
   for (std::size_t done = 0; done < cells.size(); ++done) {
     // As `kvcheck speed` does, from the last cell to the first in every second run.
     const std::size_t i = repetition % 2 == 1 ? done : cells.size() - 1 - done;
@@ -98,9 +107,7 @@ Result<reports::SweepResult> SpeedWork::run(std::size_t source,
       return Error{Error::Kind::busy, "stopped before all cells were timed"};
     }
     auto timed = time_decoder(model_, cells[i], options_, length_of(source), times_.tokens);
-    if (!timed) {
-      return Error{timed.error().kind, cells[i].spec.label() + ": " + timed.error().message};
-    }
+    if (!timed) return labelled(timed.error(), cells[i]);
     timed->repetition = repetition;
     result.cells[i] = *std::move(timed);
   }
