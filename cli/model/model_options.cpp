@@ -203,6 +203,12 @@ Result<std::vector<Cell>> model_cells(const Arguments& arguments,
   if (!planned) return planned.error();
   std::vector<Cell> cells;
   for (const PlannedCell& cell : *planned) cells.push_back(cell.cell);
+  const auto bounded = [](const Cell& cell) { return cell.spec.bounded(); };
+  if (!sweep.budgets.empty() && std::ranges::none_of(cells, bounded)) {
+    return usage_error("--budget has nothing to bound: " + join(sweep.policies, " and ") +
+                       (sweep.policies.size() == 1 ? " evicts" : " evict") +
+                       " nothing; expected a --policy that does");
+  }
   return cells;
 }
 
@@ -213,10 +219,6 @@ Result<Cell> model_cell(const Arguments& arguments) {
   const auto cells = model_cells(arguments, {});
   if (!cells) return cells.error();
   if (cells->size() != 1) return usage_error("--policy all is several policies; expected one");
-  if (!budgets->empty() && !cells->front().spec.bounded()) {
-    return usage_error("--budget has nothing to bound: " + arguments.value("policy") +
-                       " evicts nothing; expected a --policy that does");
-  }
   return cells->front();
 }
 

@@ -224,6 +224,8 @@ TEST_F(ModelCommands, OnePolicyHasOneBudget) {
   }
   expect_refused(run({"generate", "--model", model_, "--budget", "8"}),
                  "--budget has nothing to bound: dense evicts nothing");
+  expect_refused(run({"eval", "--model", model_, "--text", model_, "--budget", "8"}),
+                 "--budget has nothing to bound: dense evicts nothing");
 }
 
 }  // namespace
