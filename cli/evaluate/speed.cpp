@@ -7,6 +7,7 @@
 #include <ostream>
 #include <utility>
 
+#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/evaluate/speed_rows.h"
 #include "kvcheck/cli/model/model_memory.h"
 #include "kvcheck/cli/model/model_options.h"
@@ -244,6 +245,11 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!arguments) return arguments.error();
   const Result<SpeedPlan> plan = plan_speed(*arguments);
   if (!plan) return plan.error();
+  if (const std::size_t cores = machine_threads(); plan->threads > cores && !plan->quiet) {
+    streams.err << "Note: " << plan->threads << " threads take turns on the "
+                << (cores == 1 ? "one core" : std::to_string(cores) + " cores")
+                << " that kvcheck may use, which makes every time longer.\n";
+  }
   return time_and_write(*plan, streams);
 }
 

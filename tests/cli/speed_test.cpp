@@ -2,7 +2,9 @@
 #include <filesystem>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/base/threads/machine.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/traces/files.h"
@@ -38,7 +40,7 @@ TEST(Speed, HasARowPerPolicyAndLength) {
   const auto rows = csv_rows(ran.out);
   ASSERT_EQ(rows.size(), 7U) << ran.out;
   constexpr std::size_t length = 2;
-  constexpr std::size_t kv_bytes = 7;
+  constexpr std::size_t kv_bytes = 8;
   EXPECT_EQ(rows[0][length], "length");
   EXPECT_EQ(rows[0][kv_bytes], "kv_bytes");
   EXPECT_EQ(rows[3][length], "48");
@@ -47,9 +49,9 @@ TEST(Speed, HasARowPerPolicyAndLength) {
   EXPECT_EQ(rows[4][kv_bytes], rows[6][kv_bytes]);
   EXPECT_EQ(rows[6][1], "8");
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    for (std::size_t column = 3; column <= 6; ++column) EXPECT_GT(std::stod(rows[i][column]), 0);
+    for (std::size_t column = 3; column <= 7; ++column) EXPECT_GT(std::stod(rows[i][column]), 0);
     // Attention is part of the token; both are medians, of the same tokens.
-    EXPECT_LT(std::stod(rows[i][6]), std::stod(rows[i][4]));
+    EXPECT_LT(std::stod(rows[i][7]), std::stod(rows[i][4]));
   }
 }
 
@@ -70,6 +72,24 @@ TEST(Speed, PrintsATableAndWritesFiles) {
   EXPECT_THAT(line, HasSubstr("\"spec\":\"dense"));
   EXPECT_THAT(line, HasSubstr("\"length\":8"));
   EXPECT_THAT(line, HasSubstr("\"attention_s\":"));
+  EXPECT_THAT(line, HasSubstr("\"mean_token_s\":"));
+  const std::string kernels_word(kernels().name);
+  EXPECT_THAT(line, HasSubstr("\"kernels\":\"" + kernels_word + "\",\"processor\":"));
+  EXPECT_THAT(ran.out, HasSubstr("; " + kernels_word + " kernels on "));
+}
+
+TEST(Speed, SaysThatThreadsTakeTurns) {
+  const std::vector<std::string> words = {
+      "speed",    "--model",   test::small_llama_that_reads("threads-speed-model"),
+      "--length", "4",         "--tokens",
+      "1",        "--threads", std::to_string(machine_threads() + 1)};
+  const Ran ran = test::run(words);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("Note: " + words.back() + " threads take turns on the "));
+  EXPECT_THAT(ran.out, HasSubstr("medians of 1 token on "));
+  std::vector<std::string> fewer = words;
+  fewer.back() = "1";
+  EXPECT_THAT(test::run(fewer).err, IsEmpty());
 }
 
 TEST(Speed, AddsItsRunToAResultsFile) {
@@ -103,8 +123,8 @@ TEST(Speed, ATokenCostsTheSameAfterAHundredThousand) {
     return std::stod(rows[row][column]);
   };
   EXPECT_LT(numbers(2, 4), 3 * numbers(1, 4));
-  EXPECT_LT(numbers(2, 6), 3 * numbers(1, 6));
-  EXPECT_EQ(numbers(2, 7), numbers(1, 7));
+  EXPECT_LT(numbers(2, 7), 3 * numbers(1, 7));
+  EXPECT_EQ(numbers(2, 8), numbers(1, 8));
 }
 
 void expect_refused(const Ran& ran, const std::string& arguments) {
@@ -120,6 +140,9 @@ TEST(Speed, RefusesWhatMakesNoSense) {
   expect_refused(speed({"--json", "-", "--csv", "-"}), "--json and --csv both name '-'");
   expect_refused(speed({"--keys", "rotated-f16"}), "expected positions=shifted");
   expect_refused(speed({"book.txt"}), "book.txt");
+  expect_refused(speed({"--budget", "8"}), "--budget has nothing to bound: dense evicts nothing");
+  expect_refused(speed({"--budget", "8", "--policy", "dense", "--policy", "quest:pages=2"}),
+                 "expected");
 }
 
 }  // namespace
