@@ -192,6 +192,11 @@ TEST(Kvcheck, SaysWhatItsExitStatusMeans) {
               HasSubstr("Exit status: 0 done, or every law holds; 1 a law is broken; 2 usage"));
 }
 
+TEST(Kvcheck, SaysHowKernelsAreChosen) {
+  EXPECT_THAT(test::run({"--help"}).out, HasSubstr("Environment: KV_KERNEL="));
+  EXPECT_THAT(test::run({"man"}).out, HasSubstr(".SH ENVIRONMENT\n.nf\nKV_KERNEL="));
+}
+
 TEST(Command, FailsWhenItsOutputCannotBeWritten) {
   struct Refusing final : std::streambuf {
   } refusing;
