@@ -6,7 +6,9 @@ Usage:
   peers.py KVCHECK MODEL.bin --llama2 PROGRAM
 
 llama-bench is that of llama.cpp, or of ik_llama.cpp. llama2 is `run` of llama2.c, which reads no prompt in
-chunks, so that only its decoding is compared. The programs run in turns, and medians are printed.
+chunks, so that only its decoding is compared. Speeds of decoding are tokens by the time of all of them, of every
+program, and each program runs once without being timed first: kvcheck and llama-bench by themselves, and llama2
+does not count its first token. The programs run in turns, and medians over the turns are printed.
 """
 import argparse
 import json
@@ -52,13 +54,13 @@ def ours(options, model, threads):
     llama-bench begins at an empty one, so each is measured by a run of its own."""
     prompt = speed(options.kvcheck, model, threads, options.prompt, 1)
     decode = speed(options.kvcheck, model, threads, 1, options.tokens)
-    return options.prompt / prompt["first_token_s"], 1 / decode["token_s"]
+    return options.prompt / prompt["first_token_s"], 1 / decode["mean_token_s"]
 
 
 def quantised(kvcheck, model, weights, tokens):
     """(seconds a token, bytes of weights) of the model with its weights in codes."""
     found = speed(kvcheck, model, 1, 1, tokens, "--weights", weights)
-    return found["token_s"], float(found["weight_bytes"])
+    return found["mean_token_s"], float(found["weight_bytes"])
 
 
 def llama_bench(program, options, model, threads):
