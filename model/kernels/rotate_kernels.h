@@ -4,11 +4,12 @@
 // changed. Each pair (x, y) becomes (x cos - y sin, x sin + y cos), all rows by the same angles,
 // and is rounded to the storage again: n rotations round n times. The numbers must be finite.
 //
-// There are two arithmetics. In f32, products are rounded before they are added, as in
-// model/kernels/model_kernels.h. In f16 (for f16 storage only), angles are stored in f16 too and
-// the first product of a sum is rounded to f16, the second one fused into it: what one complex
-// multiplication of AVX512-FP16 does. Where the machine has no such instruction an emulation gives
-// the same bits, so the arithmetic is the caller's choice and never the machine's.
+// There are two arithmetics. In f32, products are rounded before they are added, unlike those of
+// model/kernels/model_kernels.h, which are fused into their sums. In f16 (for f16 storage only),
+// angles are stored in f16 too and the first product of a sum is rounded to f16, the second one
+// fused into it: what one complex multiplication of AVX512-FP16 does. Where the machine has no such
+// instruction an emulation gives the same bits, so the arithmetic is the caller's choice and never
+// the machine's.
 #pragma once
 
 #include <cstddef>
