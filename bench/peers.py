@@ -8,7 +8,7 @@ Usage:
 llama-bench is that of llama.cpp, or of ik_llama.cpp. llama2 is `run` of llama2.c, which reads no prompt in
 chunks, so that only its decoding is compared. Speeds of decoding are tokens by the time of all of them, of every
 program, and each program runs once without being timed first: kvcheck and llama-bench by themselves, and llama2
-does not count its first token. The programs run in turns, and medians over the turns are printed.
+does not count its first token. The programs run in turns, and medians over the rounds are printed.
 """
 import argparse
 import json

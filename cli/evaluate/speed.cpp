@@ -246,7 +246,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   const Result<SpeedPlan> plan = plan_speed(*arguments);
   if (!plan) return plan.error();
   if (const std::size_t cores = machine_threads(); plan->threads > cores && !plan->quiet) {
-    streams.err << "Note: " << plan->threads << " threads take turns on the "
+    streams.err << "Note: " << plan->threads << " threads share the "
                 << (cores == 1 ? "one core" : std::to_string(cores) + " cores")
                 << " that kvcheck may use, which makes every time longer.\n";
   }

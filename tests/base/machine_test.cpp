@@ -91,7 +91,7 @@ TEST_F(Machine, OneAllowedCoreIsOneThread) {
   std::jthread([&threads] {
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(::sched_getcpu(), &one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
     if (::sched_setaffinity(0, sizeof(one), &one) == 0) threads = machine_threads();
   }).join();
   EXPECT_EQ(threads, 1U);

@@ -192,7 +192,7 @@ TEST(Kvcheck, SaysWhatItsExitStatusMeans) {
               HasSubstr("Exit status: 0 done, or every law holds; 1 a law is broken; 2 usage"));
 }
 
-TEST(Kvcheck, SaysHowKernelsAreChosen) {
+TEST(Kvcheck, SaysHowKernelsAreSelected) {
   EXPECT_THAT(test::run({"--help"}).out, HasSubstr("Environment: KV_KERNEL="));
   EXPECT_THAT(test::run({"man"}).out, HasSubstr(".SH ENVIRONMENT\n.nf\nKV_KERNEL="));
 }

@@ -147,7 +147,7 @@ TEST(Timings, NameEveryMachineThatIsKnown) {
   result.cells[3].mean_token_s = 1;
   EXPECT_EQ(timing_line(result),
             "model <m>: 5000 bytes of weights; medians of 1 token; sse4 kernels on an unknown "
-            "processor; unknown kernels on b\\n");
+            "processor; unknown kernels on b\\x0a");
   // Of two repetitions the mean of one is not known.
   result.cells[2].length = result.cells[3].length;
   const std::vector<TimedSummary> summaries = timed_summaries(result);
