@@ -49,6 +49,26 @@ std::string others_text(const std::vector<SpecSummary>& all, std::uint32_t budge
          " tokens: " + join(names, ", ") + ".";
 }
 
+// The cell that evicts nothing and sees everything, stored as the run says; if there is none, the
+// first that is stored in another way. Null if there is neither.
+const ClosedLoopCell* dense_cell(const ClosedLoopResult& result) {
+  const ClosedLoopCell* other = nullptr;
+  for (const ClosedLoopCell& cell : result.cells) {
+    const Spec& spec = cell.cell.spec;
+    if (spec.policy->name != "dense" || spec.selects()) continue;
+    if (stored_as(spec, result.storage) == result.storage) return &cell;
+    if (other == nullptr) other = &cell;
+  }
+  return other;
+}
+
+// What the cell of dense_cell() is compared as.
+std::string nothing_evicted(const ClosedLoopResult& result, const ClosedLoopCell& dense) {
+  const std::string stored = stored_as(dense.cell.spec, result.storage);
+  if (stored == result.storage) return "with nothing evicted";
+  return "with nothing evicted and keys and values stored as " + stored;
+}
+
 }  // namespace
 
 std::vector<std::string> findings_of(const ReplayResult& result) {
@@ -98,15 +118,11 @@ std::vector<std::string> findings_of(const ClosedLoopResult& result) {
   for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
   const std::uint32_t budget = middle_budget(specs);
   const std::vector<std::string> names = names_of_cells(result);
-  const ClosedLoopCell* dense = nullptr;
+  const ClosedLoopCell* const dense = dense_cell(result);
   std::vector<std::size_t> some;
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
     const Spec& spec = result.cells[i].cell.spec;
-    if (spec.canonical() == "dense" || spec.policy->name == "dense") {
-      if (!spec.selects()) dense = &result.cells[i];
-    } else if (spec.bounded() && spec.budget == budget) {
-      some.push_back(i);
-    }
+    if (spec.policy->name != "dense" && spec.bounded() && spec.budget == budget) some.push_back(i);
   }
   std::vector<std::string> findings;
   if (some.size() < 2) return findings;
@@ -118,7 +134,8 @@ std::vector<std::string> findings_of(const ClosedLoopResult& result) {
                       " tokens, the lowest perplexity is that of " + shown(some.front()) +
                       ", the highest that of " + shown(some.back());
   if (dense != nullptr) {
-    first += "; with nothing evicted it is " + perplexity_entry(dense->perplexity()).text;
+    first += "; " + nothing_evicted(result, *dense) + " it is " +
+             perplexity_entry(dense->perplexity()).text;
   }
   findings.push_back(first + ".");
   if (dense != nullptr && result.longest > result.context && result.context > 0) {
@@ -143,7 +160,8 @@ std::vector<std::string> findings_of(const ClosedLoopResult& result) {
       std::to_string(far) + " or more tokens back, " + names[most] +
       " answered most at this budget: " + percent(recall(result.cells[most]).share());
   if (dense != nullptr) {
-    text += "; with nothing evicted " + percent(recall(*dense).share()) + " were answered";
+    text += "; " + nothing_evicted(result, *dense) + " " + percent(recall(*dense).share()) +
+            " were answered";
   }
   findings.push_back(text + ".");
   return findings;

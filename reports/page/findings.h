@@ -18,7 +18,8 @@ namespace kv::reports {
 std::vector<std::string> findings_of(const ReplayResult& result);
 
 // The same about an evaluation: perplexity, and the recall of facts that are far back, beside those
-// of the model with nothing evicted.
+// of the model with nothing evicted and keys and values stored as the run says. Where all that evict
+// nothing are stored in another way, the sentences name it.
 std::vector<std::string> findings_of(const ClosedLoopResult& result);
 
 // The sentences as a paragraph of HTML; empty if there are none.

@@ -77,6 +77,40 @@ TEST(Findings, CompareAnEvaluationWithTheModelThatEvictsNothing) {
   EXPECT_THAT(findings[1], HasSubstr("longer than the 256 tokens"));
 }
 
+// fake_evaluation() with other specs; perplexity is e^1 of the first, e^1.25 of the second and so on.
+ClosedLoopResult with_specs(const std::vector<std::string>& specs) {
+  ClosedLoopResult result = testing::fake_evaluation(64, true);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    result.cells[i].cell.spec = testing::taken(parse_spec(specs[i]));
+  }
+  result.cells.resize(specs.size());
+  return result;
+}
+
+TEST(Findings, CompareWithNothingEvictedAndStoredAsTheRunSays) {
+  for (const std::vector<std::string>& specs :
+       {std::vector<std::string>{"dense", "dense;storage=int4", "@kivi"},
+        {"dense;storage=int4", "dense", "@kivi"}}) {
+    std::vector<std::string> all = {"window:budget=32", "h2o:budget=32"};
+    all.insert(all.end(), specs.begin(), specs.end());
+    const bool first = specs.front() == "dense";
+    EXPECT_THAT(findings_of(with_specs(all)).at(0),
+                ::testing::EndsWith(first ? "; with nothing evicted it is 4.482."
+                                          : "; with nothing evicted it is 5.755."));
+  }
+}
+
+TEST(Findings, NameTheStorageOfNothingEvictedWhereItIsNotThatOfTheRun) {
+  const std::vector<std::string> findings =
+      findings_of(with_specs({"window:budget=32", "h2o:budget=32", "dense;storage=int4", "@kivi"}));
+  EXPECT_THAT(findings.at(0),
+              ::testing::EndsWith("; with nothing evicted and keys and values stored as int4 it is "
+                                  "4.482."));
+  EXPECT_THAT(
+      findings_of(with_specs({"window:budget=32", "h2o:budget=32", "dense;storage=f16"}))[0],
+      ::testing::EndsWith("; with nothing evicted it is 4.482."));
+}
+
 TEST(Lines, HighlightTheBestOfManyAndTheDenseOne) {
   testing::FakeReplay fake = testing::small_fake();
   fake.specs = {"dense"};
