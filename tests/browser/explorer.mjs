@@ -67,6 +67,9 @@ async function steps(browser) {
   await press('ArrowLeft', 511);
   await press('Home', 1);
   assert.match(await textOf(page, '#status'), /^After 1 token, 1 is resident and 0 have/);
+  // The slider uses no letters.
+  await press('n', 65);
+  await press('Home', 1);
   assert.equal(await page.$eval('#time', (slider) => slider.ariaValueText ??
     slider.getAttribute('aria-valuetext')), '1 of 512 tokens');
   // Screen readers hear of the last step of many only.
@@ -224,6 +227,14 @@ async function words(browser) {
   await page.evaluate(() => window.getSelection().selectAllChildren(document.getElementById('text')));
   await click(10);
   assert.equal(await seenIn(page), 501);
+  // A click and the keys go together, although the text has the focus then and scrolls.
+  await page.evaluate(() => window.getSelection().removeAllRanges());
+  await page.click('#text span:nth-child(11)');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'text');
+  for (const [key, seen] of [['ArrowRight', 76], ['ArrowLeft', 75], ['n', 76], ['p', 75]]) {
+    await page.keyboard.press(key);
+    assert.equal(await seenIn(page), seen, key);
+  }
   // The trim is beside the text where there is room, so that a step shows both.
   for (const [width, beside] of [[1280, true], [768, false]]) {
     await page.setViewport({ width, height: 900 });

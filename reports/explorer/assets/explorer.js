@@ -155,6 +155,19 @@ function zoomed(factor) {
   drawCurve(shown, state.seen);
 }
 
+// Whether the element that has the focus uses a key itself: lists use all, the slider those that
+// move it, and parts that scroll those by which they have something to scroll.
+function usesKey(target, key) {
+  if (target.closest('select')) return true;
+  const across = key === 'ArrowLeft' || key === 'ArrowRight';
+  const ends = key === 'Home' || key === 'End';
+  if (target.closest('input')) return across || ends;
+  const part = target.closest('.scrolls');
+  if (!part) return false;
+  return (across && part.scrollWidth > part.clientWidth) ||
+    (ends && part.scrollHeight > part.clientHeight);
+}
+
 const keys = {
   ArrowLeft: (step) => go(state.seen - step), ArrowRight: (step) => go(state.seen + step),
   Home: () => go(1), End: () => go(Infinity), n: () => jump(1), p: () => jump(-1),
@@ -164,10 +177,8 @@ const keys = {
 
 function listen() {
   document.addEventListener('keydown', (event) => {
-    // Lists, the slider and tables that scroll have keys of their own.
-    if (event.target.closest('select, input, .scrolls')) return;
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (!Object.hasOwn(keys, event.key)) return;
+    if (!Object.hasOwn(keys, event.key) || usesKey(event.target, event.key)) return;
     keys[event.key](event.shiftKey ? 10 : 1);
     event.preventDefault();
   });
