@@ -191,6 +191,21 @@ Findings dead_links(const std::vector<SourceFile>& files, const std::set<std::st
   return findings;
 }
 
+Findings rows_outside_tables(const std::vector<SourceFile>& files) {
+  Findings findings;
+  for (const SourceFile& file : files) {
+    if (!file.path.ends_with(".md")) continue;
+    const std::vector<std::string_view> lines = lines_of(file.text);
+    each_text_line(file, [&](std::size_t i, std::string_view line) {
+      if (!line.starts_with("|") || (i > 0 && lines[i - 1].starts_with("|"))) return;
+      const std::string_view next = i + 1 < lines.size() ? lines[i + 1] : "";
+      if (next.starts_with("| -") || next.starts_with("|-") || next.starts_with("| :")) return;
+      findings.push_back(at(file, i) + "a row without the head of a table");
+    });
+  }
+  return findings;
+}
+
 Findings room_table(const SourceFile& architecture, const Rooms& rooms) {
   Findings findings;
   std::set<std::string, std::less<>> listed;

@@ -14,6 +14,10 @@ Findings room_pages(const Rooms& rooms, const std::vector<SourceFile>& files);
 // A relative link in Markdown names a file that exists, and after '#' a heading of it.
 Findings dead_links(const std::vector<SourceFile>& files, const std::set<std::string>& paths);
 
+// Every table in Markdown begins with a head and a line of dashes: an empty line between two rows
+// ends the table, and what follows is shown as text.
+Findings rows_outside_tables(const std::vector<SourceFile>& files);
+
 // The table under "## Layers and rooms" has one row for each room, which links to its README.
 Findings room_table(const SourceFile& architecture, const Rooms& rooms);
 

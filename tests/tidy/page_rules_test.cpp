@@ -22,6 +22,10 @@ TEST(Tidy, LinksInDocumentsLeadSomewhere) {
   EXPECT_THAT(dead_links(tree(), paths()), IsEmpty());
 }
 
+TEST(Tidy, RowsOfDocumentsAreInTables) {
+  EXPECT_THAT(rows_outside_tables(tree()), IsEmpty());
+}
+
 TEST(Tidy, TheArchitectureListsTheRooms) {
   EXPECT_THAT(room_table(page("ARCHITECTURE.md"), rooms()), IsEmpty());
 }
@@ -54,6 +58,13 @@ TEST(TidyRule, FindsARoomWithoutAPageThatNamesItsFiles) {
   for (int i = 0; i < 20; ++i) lines += "\n";
   EXPECT_THAT(room_pages(one, {header, {"sim/a/README.md", lines}}),
               ElementsAre("sim/a/README.md: 21 lines; at most 20"));
+}
+
+TEST(TidyRule, FindsARowAfterTheEndOfItsTable) {
+  const std::string table = "| a | b |\n| --- | --- |\n| c | d |\n";
+  EXPECT_THAT(rows_outside_tables({{"a.md", table + "\n```\n| e | f |\n```\n"}}), IsEmpty());
+  EXPECT_THAT(rows_outside_tables({{"a.md", table + "\n| e | f |\n\ntext\n"}}),
+              ElementsAre("a.md:5: a row without the head of a table"));
 }
 
 TEST(TidyRule, FindsADeadLink) {
