@@ -122,7 +122,8 @@ def _warn_of_own_caches(name: str, heads: int) -> None:
 
 def generate(spec: str, **fields) -> Trace:
     """A synthetic stream, such as generate("zipf:tokens=512,heads=4,seed=2"), which is also
-    generate("zipf", tokens=512, heads=4, seed=2). See `python3 -m kvcheck trace generate --help`."""
+    generate("zipf", tokens=512, heads=4, seed=2), also with "synthetic:" before it. See `python3 -m kvcheck trace generate --help`."""
+    spec = spec[len("synthetic:"):] if spec.startswith("synthetic:") else spec
     if fields:
         spec += "," if ":" in spec else ":"
         spec += ",".join("%s=%s" % field for field in fields.items())
@@ -143,16 +144,20 @@ def trace_of(given) -> Trace:
                 "rows; qkv(queries, keys, values) makes a Trace of vectors" % type(given).__name__)
 
 
+def _on_cpu(tensor):
+    """What NumPy takes of a library's tensor; anything else as it is."""
+    if "bfloat16" in str(getattr(tensor, "dtype", "")):
+        return array_of(tensor)
+    return tensor.detach().cpu() if hasattr(tensor, "detach") else tensor  # torch's may have a gradient
+
+
 def _numbers(name: str, given) -> numpy.ndarray:
     """A contiguous float32 or float16 array; float64 is rounded to float32."""
     if numpy.ma.isMaskedArray(given):
         raise Error("%s is a masked array; expected numbers, as %s.filled(0) gives them" % (name, name))
-    if "bfloat16" in str(getattr(given, "dtype", "")):
-        given = array_of(given)
-    elif hasattr(given, "detach"):  # torch's tensors, which may have a gradient or be on a device
-        given = given.detach().cpu()
     try:
-        array = numpy.asarray(given)
+        array = numpy.asarray([_on_cpu(layer) for layer in given] if isinstance(given, (list, tuple))
+                              else _on_cpu(given))
     except (TypeError, ValueError) as wrong:  # lists of unequal lengths
         raise Error("%s is no array: %s" % (name, wrong)) from None
     if array.dtype.kind != "f" or array.dtype.itemsize not in (2, 4, 8):
@@ -168,6 +173,12 @@ def _layered(name: str, given, axes: str) -> numpy.ndarray:
     array = _numbers(name, given)
     if array.ndim == 3:
         array = array[None]
+    if array.ndim == 5 and array.shape[1] == 1:  # a batch of one text, as models return it by layer
+        array = array[:, 0]
+    if array.ndim == 5:
+        raise Error("%s has the shape %s, which is a batch of %d texts; expected one text, without the "
+                    "axis of the batch, as %s[:, 0] of an array has the first" % (
+                        name, array.shape, array.shape[1], name))
     if array.ndim != 4:
         raise Error("%s has the shape %s; expected [%s], or that with an axis of layers before it" % (
             name, array.shape, axes))
@@ -199,8 +210,7 @@ def _texts(words: Optional[Sequence[str]], tokens: int):
     if words is None:
         return "", []
     if len(words) != tokens:
-        raise Error("there are %d words; expected one for each of the %d tokens" % (
-            len(words), tokens))
+        raise Error("words has %d texts; expected one for each of the %d tokens" % (len(words), tokens))
     for word in words:
         if not isinstance(word, str):
             raise Error("words has %s; expected the text of each token" % _shown(word))
@@ -297,7 +307,8 @@ def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, 
 
     Row t holds what query t gives to keys 0 to t; it sums to one, and what is above the diagonal is
     zero. Every number is checked. float64 is rounded to float32; arrays that are not contiguous are
-    copied.
+    copied. What a model of transformers returns for one text is taken as it is, as in
+    attention(outputs.attentions): a tuple with [1, heads, n, n] for each layer.
 
     kv_heads: how many key/value heads the query heads share [one each, with a warning if they are 8 or
     more]. layers: the model's numbers

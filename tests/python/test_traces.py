@@ -42,6 +42,26 @@ class Attention(unittest.TestCase):
         double = kvcheck.attention(rows(dtype=numpy.float64))
         numpy.testing.assert_array_equal(double.attention(), given)
 
+    def test_what_a_model_returns_for_one_text_is_taken(self):
+        class Tensor:  # as torch's are
+            def __init__(self, array):
+                self.array, self.dtype, self.shape = array, array.dtype, array.shape
+
+            def detach(self):
+                return Tensor(self.array)
+
+            def cpu(self):
+                return self.array
+
+        given = rows(layers=3)
+        batch = given[:, None]
+        for returned in (batch, tuple(batch), tuple(map(Tensor, batch))):
+            trace = kvcheck.attention(returned)
+            for layer in range(3):
+                numpy.testing.assert_array_equal(trace.attention(layer), given[layer])
+        with self.assertRaisesRegex(kvcheck.Error, r"a batch of 2 texts; expected one text, .*rows\[:, 0"):
+            kvcheck.attention(numpy.concatenate([batch, batch], axis=1))
+
     def test_a_trace_outlives_its_arrays(self):
         trace = kvcheck.attention(rows())
         lines = kvcheck.replay(trace, "tova", 12).lines
@@ -150,7 +170,7 @@ class Attention(unittest.TestCase):
                 ({"kv_heads": 3}, "expected a divisor of the 2 heads"),
                 ({"layers": [1, 2]}, "one for each of the 1 layers"),
                 ({"layers": [-1]}, "none below 0"),
-                ({"words": ["a"]}, "there are 1 words"),
+                ({"words": ["a"]}, "words has 1 texts"),
                 ({"token_ids": [1]}, "there are 1 token ids"),
                 ({"token_ids": [-1] * 40}, "token")):
             with self.assertRaisesRegex(kvcheck.Error, sentence):
