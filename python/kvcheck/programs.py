@@ -30,12 +30,16 @@ class Printed(NamedTuple):
 
 def run(*arguments) -> Printed:
     """Runs `kvcheck ARGUMENTS` in this process, where policies of Python are known, and returns what it
-    printed: run("trace", "info", "trace.safetensors")."""
+    printed: run("trace", "info", "trace.safetensors"). After Ctrl-C the KeyboardInterrupt has what was
+    printed by then in `printed`."""
     words = [os.fspath(word) if hasattr(word, "__fspath__") else str(word) for word in arguments]
     status, out, err = _kvcheck.run(words)
+    printed = Printed(status, out.decode(errors="replace"), err.decode(errors="replace"))
     if status == 130:
-        raise KeyboardInterrupt
-    return Printed(status, out.decode(errors="replace"), err.decode(errors="replace"))
+        interrupt = KeyboardInterrupt()
+        interrupt.printed = printed
+        raise interrupt
+    return printed
 
 
 def _options(options: Dict[str, Any]) -> List[str]:
@@ -72,6 +76,15 @@ def _lines(command: str, words: Sequence[str], options: Dict[str, Any], quiet=Tr
     return Records(json.loads(line) for line in printed.out.splitlines())
 
 
+def _laws(command: str, words: Sequence[str], options: Dict[str, Any], quiet=True) -> "Laws":
+    try:
+        return Laws(_lines(command, words, options, quiet)[0])
+    except KeyboardInterrupt as interrupt:
+        out = getattr(interrupt, "printed", Printed(130, "", "")).out
+        interrupt.found = Laws(json.loads(out.splitlines()[0])) if out else None
+        raise
+
+
 class Laws(dict):
     """What a command that tries laws writes with --json: a dictionary with "holds", "complete", and in
     "laws" a dictionary for each law with its verdict and smallest case; the laws also as a table:
@@ -104,9 +117,10 @@ def check(subject, **options) -> Laws:
     """Tries every law on a policy: `kvcheck check SUBJECT`. Returns what --json writes.
 
     subject: a spec, or a subclass of Policy. options: those of the command by their names, as in
-    check("h2o", full=True, seed=3, filter=["size.*"]).
+    check("h2o", full=True, seed=3, filter=["size.*"]). After Ctrl-C the KeyboardInterrupt has in `found`
+    what had been found by then: Laws that are not complete, or None.
     """
-    return Laws(_lines("check", [spec_of(subject)], options)[0])
+    return _laws("check", [spec_of(subject)], options)
 
 
 def judge(history: "str | os.PathLike | Iterable[Dict[str, Any]]", **options) -> Laws:
@@ -117,7 +131,7 @@ def judge(history: "str | os.PathLike | Iterable[Dict[str, Any]]", **options) ->
     the command by their names, as in judge("run.jsonl", declare=["visibility=causal"]).
     """
     if isinstance(history, (str, os.PathLike)):
-        return Laws(_lines("judge", [os.fspath(history)], options, quiet=False)[0])
+        return _laws("judge", [os.fspath(history)], options, quiet=False)
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         for number, line in enumerate(history, 1):
             try:
