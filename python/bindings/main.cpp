@@ -10,6 +10,7 @@
 #include "kvcheck/model/tokenizer/icu_memory.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/python/bindings/arguments.h"
+#include "kvcheck/python/bindings/call_of_python.h"
 #include "kvcheck/python/bindings/failure.h"
 #include "kvcheck/python/bindings/program.h"
 #include "kvcheck/python/bindings/python_policy.h"
@@ -117,6 +118,7 @@ PYBIND11_MODULE(_kvcheck, module) {
   add_replay(module);
   add_program(module);
   module.def("register_class", &register_class);
+  module.def("raise_in_call", &raise_in_call);
   module.def("policy_names", [] {
     std::vector<std::string_view> names;
     for (const kv::PolicyEntry& entry : kv::policy_registry()) names.push_back(entry.name);

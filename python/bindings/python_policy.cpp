@@ -17,6 +17,7 @@
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/python/bindings/arguments.h"
+#include "kvcheck/python/bindings/call_of_python.h"
 #include "kvcheck/python/bindings/definition.h"
 #include "kvcheck/python/bindings/failure.h"
 #include "kvcheck/python/bindings/interrupt.h"
@@ -51,6 +52,7 @@ std::string said_by(const py::error_already_set& error) {
 template <typename Call>
 auto in_python(const Call& call) {
   const py::gil_scoped_acquire lock;
+  const CallOfPython marked;
   try {
     return call();
   } catch (const py::error_already_set& error) {

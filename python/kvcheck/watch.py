@@ -1,14 +1,15 @@
 """Ends calls of policies in Python that take too long.
 
 A thread looks once in a while at what the other threads run. If one of them has been in the same call of
-a watched method for longer than its limit, an exception is raised in that thread. Calls cost nothing for
-it, as nothing is noted when they begin.
+a watched method for longer than its limit, an exception is raised in that thread. The module takes back
+one that the call did not live to see, so that it does not strike what runs next.
 """
 
-import ctypes
 import sys
 import threading
 import time
+
+from . import _kvcheck
 
 __all__ = ["watch"]
 
@@ -58,4 +59,4 @@ def _watched(frame):
 def _raise_in(thread, sentence):
     # Python makes the exception of the class, without arguments.
     raised = type("TimeoutError", (TimeoutError,), {"__str__": lambda self: sentence})
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(raised))
+    _kvcheck.raise_in_call(thread, raised)

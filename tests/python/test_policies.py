@@ -157,15 +157,42 @@ class Faults(unittest.TestCase):
         self.interrupt("print('here', flush=True)\n"
                        "kvcheck.check('h2o:budget=64', nightly=True)\n")
 
-    def interrupt(self, text):
+    def test_a_call_that_took_too_long_leaves_no_exception_behind(self):
+        # The exception waits for Python's next instruction, which is the caller's.
+        self.interrupt("import time\n"
+                       "class Sleeps(kvcheck.Policy):\n"
+                       "    seconds = 0.2\n"
+                       "    def evict(self, candidates, draws):\n"
+                       "        print('here', flush=True)\n"
+                       "        time.sleep(1000)\n"
+                       "try:\n"
+                       "    kvcheck.replay('synthetic:zipf:tokens=99', Sleeps, 9)\n"
+                       "except KeyboardInterrupt:\n"
+                       "    for i in range(1000):\n"
+                       "        time.sleep(0.0001)\n"
+                       "    raise\n", wait=2)
+
+    def test_an_interrupted_check_has_what_it_had_found(self):
+        said = self.interrupt("print('here', flush=True)\n"
+                              "try:\n"
+                              "    kvcheck.check('h2o:budget=64', nightly=True)\n"
+                              "except KeyboardInterrupt as interrupt:\n"
+                              "    found = interrupt.found\n"
+                              "    print(type(found).__name__, found['complete'], len(found['laws']) > 9)\n"
+                              "    raise\n", wait=2)
+        self.assertEqual(said, "Laws False True\n")
+
+    def interrupt(self, text, wait=0.3):
         child = subprocess.Popen([sys.executable, "-c", "import kvcheck\n" + text],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(child.stdout.readline(), b"here\n")
-        time.sleep(0.3)
+        time.sleep(wait)
         child.send_signal(2)
-        err = child.communicate(timeout=60)[1].decode()
+        out, err = (text.decode() for text in child.communicate(timeout=60))
         self.assertIn("KeyboardInterrupt", err)
+        self.assertNotIn("TimeoutError", err)
         self.assertNotEqual(child.returncode, 0)
+        return out
 
 
 class Laws(unittest.TestCase):
