@@ -33,8 +33,7 @@ std::string with_colours(std::string_view text) {
     first = false;
     if (const std::string_view colour = colour_of(line); !colour.empty()) {
       out.append(colour).append(line).append(plain);
-    } else if (const std::size_t held = line.find(" laws hold, 0 broken"); held != line.npos) {
-      const std::size_t end = held + std::string_view(" laws hold").size();
+    } else if (const std::size_t end = line.find(", 0 broken, "); end != line.npos) {
       out.append(green).append(line.substr(0, end)).append(plain).append(line.substr(end));
     } else {
       out += line;

@@ -197,7 +197,7 @@ Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trac
                      (planned.default_budget ? " (the default without --budget)" : "") +
                      " is above the " + std::to_string(trace.tokens) + " tokens of '" + trace.name +
                      "': no token would ever be evicted; use dense, or a smaller " +
-                     (planned.default_budget ? "--budget" : "budget"));
+                     (planned.default_budget ? "number in --budget" : "budget"));
   }
   return {};
 }

@@ -217,14 +217,15 @@ void write_sum(const BatteryResult& report, std::ostream& out) {
   }
   write_not_run(report, out);
   out << "\n"
-      << report.count(Status::held) << " laws hold, " << report.count(Status::broken) << " broken, "
-      << report.count(Status::not_run) << " not run, " << report.count(Status::not_applicable)
-      << " not applicable\n";
+      << report.count(Status::held)
+      << (report.count(Status::held) == 1 ? " law holds, " : " laws hold, ")
+      << report.count(Status::broken) << " broken, " << report.count(Status::not_run)
+      << " not run, " << report.count(Status::not_applicable) << " not applicable\n";
   if (report.recorded) {
     out << report.cases << (report.cases == 1 ? " recorded run\n" : " recorded runs\n");
   } else {
-    out << report.cases << " cases, level " << name_of(report.effort.level) << ", seed "
-        << report.effort.seed << "\n";
+    out << report.cases << (report.cases == 1 ? " case, level " : " cases, level ")
+        << name_of(report.effort.level) << ", seed " << report.effort.seed << "\n";
   }
   if (const std::string note = scores_note(report); !note.empty()) {
     out << wrapped(note, line_width, 0) << "\n";

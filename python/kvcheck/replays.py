@@ -62,7 +62,8 @@ class Replay:
         self._cells = results["cells"]
 
     def __repr__(self):
-        return "<kvcheck.Replay of %r: %d cells>" % (self.trace.name, len(self.cells))
+        count = len(self.cells)
+        return "<kvcheck.Replay of %r: %d cell%s>" % (self.trace.name, count, "" if count == 1 else "s")
 
     def __len__(self):
         return len(self.cells)

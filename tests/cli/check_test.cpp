@@ -19,7 +19,7 @@ TEST(CheckCommand, HoldsOfOurOwnPolicy) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("survives  held"));
   EXPECT_THAT(run({"check", subject, "--filter", "survives"}).out, Not(HasSubstr("survives")));
-  EXPECT_THAT(ran.out, HasSubstr("1 laws hold, 0 broken"));
+  EXPECT_THAT(ran.out, HasSubstr("1 law holds, 0 broken"));
   EXPECT_EQ(ran.err, "");
 }
 
@@ -42,7 +42,7 @@ TEST(CheckCommand, ReproducesOneCase) {
   const std::string text = "survives/sinks=1,recent=2,budget=3;stream=ties;calls=f3,f1";
   const auto ran = run({"check", subject, "--reproduce", text});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("1 laws hold"));
+  EXPECT_THAT(ran.out, HasSubstr("1 law holds"));
   const auto nothing = run({"check", subject, "--reproduce", "survives"});
   EXPECT_EQ(nothing.status, 2);
   const auto useless = run({"check", subject, "--reproduce", text, "--seed", "3"});

@@ -164,7 +164,7 @@ TEST_F(SweepPlan, RefusesPagesAmongWhichNothingWouldBeSelected) {
 TEST_F(SweepPlan, SaysOfABudgetThatItIsTheDefaultOnlyWhereItIs) {
   const std::string by_default =
       "budget 256 (the default without --budget) is above the 100 tokens of 'x': no token would "
-      "ever be evicted; use dense, or a smaller --budget";
+      "ever be evicted; use dense, or a smaller number in --budget";
   for (const char* open : {"h2o", "all", "@tova", "window", "streaming:sinks=3"}) {
     EXPECT_EQ(fit({{open}, {}, {1}, 0}), by_default) << open;
   }
