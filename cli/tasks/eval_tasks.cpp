@@ -15,7 +15,7 @@ namespace kv::cli {
 namespace {
 
 std::string markdown_of(const TaskResult& result, const std::string& score) {
-  std::string text = reports::task_line(result) + "\n";
+  std::string text = reports::task_line(result) + "\n\n";
   text += reports::to_markdown(reports::scores_table(result));
   const reports::Table groups = reports::groups_table(result, score);
   if (!groups.rows.empty()) text += "\n" + score + "\n\n" + reports::to_markdown(groups);
@@ -23,7 +23,7 @@ std::string markdown_of(const TaskResult& result, const std::string& score) {
 }
 
 void print(const TaskPlan& plan, const TaskResult& result, Streams& streams) {
-  streams.out << reports::task_line(result) << "\n"
+  streams.out << reports::task_line(result) << "\n\n"
               << reports::to_text(reports::scores_table(result), streams.columns);
   const reports::Table groups = reports::groups_table(result, plan.score);
   if (!groups.rows.empty()) {

@@ -30,17 +30,20 @@ std::size_t sequence(std::string_view text) {
   return length;
 }
 
-// `text` with each control character and each broken byte replaced, each other character passed
-// through `escape`.
+// `text` with each control character but those in `kept` and each broken byte replaced, each other
+// character passed through `escape`.
 template <typename Escape>
-std::string mapped(std::string_view text, std::string_view broken, Escape escape) {
+std::string mapped(std::string_view text,
+                   std::string_view broken,
+                   Escape escape,
+                   std::string_view kept = "") {
   std::string out;
   while (!text.empty()) {
     const std::size_t length = sequence(text);
     // U+0080 to U+009F are control characters too.
     const bool high =
         length == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0;
-    if (length == 0 || high || control(text[0])) {
+    if (length == 0 || high || (control(text[0]) && kept.find(text[0]) == kept.npos)) {
       out += broken;
     } else {
       out += escape(text.substr(0, length));
@@ -71,6 +74,11 @@ std::string markdown_character(std::string_view c) {
 
 std::string html_escaped(std::string_view text) {
   return mapped(text, replacement, html_character);
+}
+
+std::string html_lines_escaped(std::string_view text) {
+  const auto escape = [](std::string_view c) { return c == "\r" ? "" : html_character(c); };
+  return mapped(text, replacement, escape, "\n\t\r");
 }
 
 std::string markdown_escaped(std::string_view text) {

@@ -10,6 +10,10 @@ namespace kv::reports {
 // become U+FFFD.
 std::string html_escaped(std::string_view text);
 
+// The same for elements that show line ends and tabs, as CSS has it with white-space: pre-wrap.
+// They remain, and "\r\n" becomes "\n".
+std::string html_lines_escaped(std::string_view text);
+
 // `text` for a cell of a pipe table.
 std::string markdown_escaped(std::string_view text);
 

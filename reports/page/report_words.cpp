@@ -41,7 +41,7 @@ std::string text_of(const Transcript& transcript, const CellResult& cell) {
     // A character whose bytes are those of several tokens is shown with the first of them.
     auto end = std::max(begin, static_cast<std::size_t>(transcript.text_ends[i]));
     while (end < transcript.text.size() && (transcript.text[end] & 0xC0) == 0x80) ++end;
-    const std::string word = html_escaped(transcript.text.substr(begin, end - begin));
+    const std::string word = html_lines_escaped(transcript.text.substr(begin, end - begin));
     begin = end;
     // A word that one cache of many holds has the first shade, and not none.
     const std::size_t shade = (cell.kept[i] * shades + cell.units.size() - 1) / cell.units.size();

@@ -206,7 +206,7 @@ std::string task_line(const TaskResult& result) {
                      std::filesystem::path(result.file).filename().string() + ": " +
                      counted(result.items.size(), "item");
   if (groups > 1) line += " in " + counted(groups, "group");
-  line += ", contexts of " + range_of(contexts) + " tokens; means over items with 95 % intervals\n";
+  line += ", contexts of " + range_of(contexts) + " tokens; means over items with 95 % intervals";
   return line;
 }
 

@@ -53,7 +53,7 @@ Table groups_table(const TaskResult& result, std::string_view score);
 bool shows_groups(const Score& score);
 
 // "MODEL on FILE: 200 items in 4 groups, contexts of 180 to 240 tokens; ...", the line above the
-// tables, with a line break.
+// tables.
 std::string task_line(const TaskResult& result);
 
 // CSV: one row per cell and item.

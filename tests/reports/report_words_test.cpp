@@ -37,6 +37,14 @@ TEST(ReportWords, AreShadedByTheUnitsThatHoldThem) {
                               "</span><span class=\"held-0\"> b</span>"));
 }
 
+TEST(ReportWords, KeepTheLineEndsOfTheText) {
+  const ReplayResult replay = replay_of_words();
+  const std::string html = words_block(replay, {words_of(replay, {"<s>\n", "\tb\r\n", "c"})});
+  EXPECT_THAT(html, HasSubstr("&lt;s&gt;\n</span>"));
+  EXPECT_THAT(html, HasSubstr("\tb\n</span>"));
+  EXPECT_THAT(html, Not(HasSubstr("\xEF\xBF\xBD")));
+}
+
 TEST(ReportWords, KeepACharacterOfSeveralTokensWhole) {
   const ReplayResult replay = replay_of_words();
   const std::string html = words_block(replay, {words_of(replay, {"a\xe2", "\x82", "\xac", "b"})});
