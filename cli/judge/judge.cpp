@@ -5,11 +5,11 @@
 #include <optional>
 #include <ostream>
 
-#include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text_stream.h"
 #include "kvcheck/cli/check/result_colours.h"
 #include "kvcheck/cli/judge/array_history.h"
 #include "kvcheck/cli/judge/beside.h"
+#include "kvcheck/cli/judge/recorded_input.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/late_file.h"
 #include "kvcheck/cli/options/memory.h"
@@ -74,9 +74,11 @@ constexpr std::string_view help =
     "\n"
     "FILE holds lines of JSON: what the cache declares, then for each call the tokens that it was\n"
     "fed, what each unit stored afterwards or evicted, and what queries saw, where that is known.\n"
-    "Ten lines of Python write it in any framework; properties/HISTORY.md specifies it. It may "
-    "also\n"
-    "be a safetensors file that says when each token was evicted.\n"
+    "Ten lines of Python write it in any framework; properties/HISTORY.md specifies it. It may be "
+    "a\n"
+    "pipe, or - for standard input. It may also be a safetensors file that says when each token "
+    "was\n"
+    "evicted.\n"
     "\n"
     "Every law that needs no further calls is tried on every run of the file. The others are "
     "listed\n"
@@ -98,6 +100,7 @@ constexpr std::string_view help =
     "  kvcheck judge run.jsonl\n"
     "  kvcheck judge run.jsonl --declare visibility=causal --declare budget=64 --all\n"
     "  kvcheck judge run.jsonl --filter 'resident.*' --junit laws.xml\n"
+    "  zcat run.jsonl.gz | kvcheck judge -\n"
     "  kvcheck judge run.jsonl --trace text.safetensors --policy h2o --policy streaming --oracle\n";
 
 Result<properties::JudgeOptions> options_of(const Arguments& arguments) {
@@ -210,11 +213,10 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
   if (!files) return files.error();
   const InterruptGuard guard;
   const properties::StopWhen stop(interrupted);
-  const std::string& path = arguments->operands()[0];
-  const auto file = MappedFile::open(path);
+  const auto file = RecordedInput::open(arguments->operands()[0]);
   if (!file) return file.error();
-  const auto bytes = file->bytes();
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string& path = file->name();
+  std::string_view text = file->text();
   std::string lines;
   if (is_array_history(text)) {
     auto read = lines_of_arrays(text, path);

@@ -87,6 +87,20 @@ TEST(JudgeCommand, EndsWithTheStatusOfTheVerdict) {
   EXPECT_EQ(run({"judge", folder / "none.jsonl"}).status, 2);
 }
 
+TEST(JudgeCommand, ReadsPipes) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "run.jsonl";
+  write(file, right);
+  const std::string before = "cat '" + file + "' | $K judge --no-strict --declare sinks=2 ";
+  for (const std::string operand : {"-", "/dev/stdin"}) {
+    const auto broken = test::run_shell(before + operand);
+    EXPECT_EQ(broken.status, 1) << broken.err;
+    EXPECT_THAT(broken.out,
+                HasSubstr(operand == "-" ? "standard input, line " : "/dev/stdin, line "));
+  }
+  EXPECT_EQ(test::run_shell("$K judge --no-strict - <'" + file + "'").status, 0);
+}
+
 TEST(JudgeCommand, ReadsItsOptions) {
   const test::TemporaryFolder folder;
   const std::string file = folder / "run.jsonl";

@@ -18,6 +18,7 @@ const std::vector<ParserWithoutTarget> exempt = {
     {"MappedFile::open", "", "it maps bytes and looks at none of them"},
     {"PassFile::open", "", "it reads a note of its own with a checksum, and no other bytes"},
     {"PlotNames::read", "parse_figure_names"},
+    {"RecordedInput::open", "", "it reads bytes and looks at none of them"},
     {"Spool::open_named", "", "it opens a file to write to"},
     {"SweepFile::open", "open_to_read"},
     {"TensorFiles::open", "open_model"},
