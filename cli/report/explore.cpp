@@ -16,7 +16,10 @@ namespace kv::cli {
 namespace {
 
 constexpr std::array<Option, 5> table = {{
-    {.name = "output", .letter = 'o', .value = "FILE", .help = "the page to write"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "the page to write; - is standard output"},
     {.name = "trace",
      .value = "FILE",
      .help =
@@ -80,7 +83,8 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (arguments->given("unit") && !arguments->given("trace")) {
     return usage_error("--unit needs a trace to replay; name it with --trace FILE");
   }
-  if (auto can = check_output(output); !can) return can;
+  const bool piped = output == "-";
+  if (auto can = piped ? Result<void>() : check_output(output); !can) return can;
   const auto stored = run_of(*arguments, arguments->operands()[0]);
   if (!stored) return stored.error();
   std::vector<reports::ExplorerTrace> traces;
@@ -91,8 +95,8 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   }
   const auto page = reports::explorer_page(*stored, traces);
   if (!page) return page.error();
-  if (auto done = write_output(output, *page); !done) return done;
-  streams.out << "Page: " << output << '\n';
+  if (auto done = write_texts({{output, *page}}, streams.out); !done) return done;
+  (piped ? streams.err : streams.out) << "Page: " << output << '\n';
   if (page->size() > largest_page) {
     streams.err
         << "Note: the page has " << page->size() / 1'000'000

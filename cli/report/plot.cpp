@@ -39,7 +39,10 @@ constexpr std::array<Option, 10> table = {{
     {.name = "format",
      .value = "pdf|svg|png",
      .help = "the kind of file [as the name of -o says; otherwise pdf]"},
-    {.name = "output", .letter = 'o', .value = "FILE", .help = "where to write [FIGURE.FORMAT]"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "where to write; - is standard output [FIGURE.FORMAT]"},
     {.name = "script",
      .help =
          "also write the gnuplot script and the numbers, as FILE with the endings .gp and .csv"},
@@ -163,11 +166,15 @@ Result<void> write(const reports::Figure& figure,
   if (output.empty()) {
     output = figure.name + endings[static_cast<std::size_t>(sheet.format)];
   }
-  if (auto fine = check_output(output); !fine) return fine;
+  const bool piped = output == "-";
+  if (piped && arguments.given("script")) {
+    return usage_error("--script writes files beside the figure; expected -o with a name");
+  }
+  if (auto fine = piped ? Result<void>() : check_output(output); !fine) return fine;
   const auto drawn = reports::draw_sheet(figure, sheet);
   if (!drawn) return drawn.error();
-  if (auto done = write_output(output, *drawn); !done) return done;
-  streams.out << "Figure: " << output << "\n" << figure.caption << "\n";
+  if (auto done = write_texts({{output, *drawn}}, streams.out); !done) return done;
+  (piped ? streams.err : streams.out) << "Figure: " << output << "\n" << figure.caption << "\n";
   if (!arguments.given("script")) return {};
   const std::string stem = stem_of(output);
   const std::string file = output.substr(output.rfind('/') + 1);
@@ -178,7 +185,9 @@ Result<void> write(const reports::Figure& figure,
   return {};
 }
 
-void print_list(std::span<const PlotPart> parts, Streams& streams) {
+void print_list(std::span<const PlotPart> parts, const std::string& path, Streams& streams) {
+  const auto bare = [](const PlotPart& part) { return part.figures.empty(); };
+  if (std::ranges::all_of(parts, bare)) streams.err << path << " has no figures\n";
   for (const PlotPart& part : parts) {
     for (const reports::Figure& figure : part.figures) {
       streams.out << part.folder << "/" << figure.name << "  " << figure.title << "\n";
@@ -212,11 +221,29 @@ Result<Found> find_figure(std::span<const PlotPart> parts,
   return usage_error(unknown_word("figure", requested, views));
 }
 
+// Why a figure was not found: it may be one of other policies than those that were selected.
+Error not_found(const Arguments& arguments, const reports::Sheet& sheet, const Error& error) {
+  if (!arguments.given("policies") || error.message.starts_with("--policies")) return error;
+  auto runs = runs_of(arguments, arguments.operands().back());
+  if (!runs) return runs.error();
+  const std::string& requested = arguments.operands()[0];
+  if (!find_figure(plot_parts(*runs, {}, sheet.page_width(), {}), requested, {})) return error;
+  return usage_error("'" + requested +
+                     "' shows none of the policies that --policies names; without "
+                     "it, the figure shows those that it has");
+}
+
 Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto arguments = Arguments::parse(table, line);
   if (!arguments) return arguments.error();
   const bool list = arguments->given("list");
   const std::size_t operands = list ? 1 : 2;
+  if (!list && arguments->operands().size() == 1) {
+    return usage_error("expected a figure and a results file, found only '" +
+                       arguments->operands()[0] +
+                       "'; kvcheck plot RUN.db --list names the figures "
+                       "of a results file");
+  }
   if (auto right = arguments->expect_operands("a figure or a results file", operands, operands);
       !right) {
     return right.error();
@@ -231,11 +258,11 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto parts = plot_parts(*runs, words, sheet->page_width(), names->renaming());
   if (auto fine = check_words(words, parts, "no run has"); !fine) return fine;
   if (list) {
-    print_list(parts, streams);
+    print_list(parts, arguments->operands()[0], streams);
     return {};
   }
   const auto found = find_figure(parts, arguments->operands()[0], words);
-  if (!found) return found.error();
+  if (!found) return not_found(*arguments, *sheet, found.error());
   if (auto fine = names->check(found->part->specs, found->part->folder); !fine) return fine;
   return write(*found->figure, *sheet, *arguments, streams);
 }

@@ -58,6 +58,15 @@ TEST_F(Explore, WritesThePageOfTheNewestReplay) {
   EXPECT_THAT(test::read_text(page_), HasSubstr("<title>kvcheck explore: kvcheck replay"));
 }
 
+TEST_F(Explore, WritesThePageToStandardOutput) {
+  replay();
+  const Ran ran = kvcheck("explore", {db_, "-o", "-"});
+  EXPECT_EQ(ran.err, "Page: -\n");
+  EXPECT_THAT(ran.out, ::testing::AllOf(::testing::StartsWith("<!DOCTYPE html>"),
+                                        ::testing::EndsWith("</html>\n")));
+  EXPECT_FALSE(std::filesystem::exists("-"));
+}
+
 TEST_F(Explore, RefusesARunThatRecordedNoResidency) {
   replay();
   execute("DELETE FROM residency");
