@@ -143,6 +143,7 @@ class Attention(unittest.TestCase):
         for spec, fields in (("zipf", {"tokens": 64, "heads": 1}), ("zipf:heads=1", {"tokens": 64})):
             trace = kvcheck.generate(spec, **fields)
             self.assertEqual((trace.tokens, trace.query_heads), (64, 1))
+        self.assertEqual(kvcheck.generate("synthetic:zipf:tokens=64").tokens, 64)
         with self.assertRaisesRegex(kvcheck.Error, "did you mean 'tokens'"):
             kvcheck.generate("zipf", token=64)
 
