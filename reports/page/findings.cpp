@@ -8,14 +8,16 @@
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/lines.h"
+#include "kvcheck/reports/numbers/row_names.h"
 #include "kvcheck/reports/numbers/summary.h"
+#include "kvcheck/reports/numbers/timed_medians.h"
+#include "kvcheck/reports/page/report_page.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/sim/replay/timing.h"
 
 namespace kv::reports {
 namespace {
-
-constexpr std::size_t far = 64;  // tokens, as in the figure of recall against budget
 
 using Summaries = std::vector<const SpecSummary*>;
 
@@ -47,26 +49,6 @@ std::string others_text(const std::vector<SpecSummary>& all, std::uint32_t budge
   if (names.empty()) return "";
   return "Not ranked, because a unit stores more rows than " + std::to_string(budget) +
          " tokens: " + join(names, ", ") + ".";
-}
-
-// The cell that evicts nothing and sees everything, stored as the run says; if there is none, the
-// first that is stored in another way. Null if there is neither.
-const ClosedLoopCell* dense_cell(const ClosedLoopResult& result) {
-  const ClosedLoopCell* other = nullptr;
-  for (const ClosedLoopCell& cell : result.cells) {
-    const Spec& spec = cell.cell.spec;
-    if (spec.policy->name != "dense" || spec.selects()) continue;
-    if (stored_as(spec, result.storage) == result.storage) return &cell;
-    if (other == nullptr) other = &cell;
-  }
-  return other;
-}
-
-// What the cell of dense_cell() is compared as.
-std::string nothing_evicted(const ClosedLoopResult& result, const ClosedLoopCell& dense) {
-  const std::string stored = stored_as(dense.cell.spec, result.storage);
-  if (stored == result.storage) return "with nothing evicted";
-  return "with nothing evicted and keys and values stored as " + stored;
 }
 
 }  // namespace
@@ -113,63 +95,59 @@ std::vector<std::string> findings_of(const ReplayResult& result) {
   return findings;
 }
 
-std::vector<std::string> findings_of(const ClosedLoopResult& result) {
+std::vector<std::string> findings_of(const TimingResult& result) {
+  std::size_t length = 0;
+  for (const TimedCell& cell : result.cells) length = std::max(length, cell.length);
+  std::vector<TimedCell> some;
   std::vector<Spec> specs;
-  for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
-  const std::uint32_t budget = middle_budget(specs);
-  const std::vector<std::string> names = names_of_cells(result);
-  const ClosedLoopCell* const dense = dense_cell(result);
-  std::vector<std::size_t> some;
-  for (std::size_t i = 0; i < result.cells.size(); ++i) {
-    const Spec& spec = result.cells[i].cell.spec;
-    if (spec.policy->name != "dense" && spec.bounded() && spec.budget == budget) some.push_back(i);
+  for (const TimedSummary& summary : timed_summaries(result)) {
+    if (summary.median.length != length) continue;
+    some.push_back(summary.median);
+    specs.push_back(summary.median.cell.spec);
   }
-  std::vector<std::string> findings;
-  if (some.size() < 2) return findings;
-  std::ranges::stable_sort(some, {}, [&](std::size_t i) { return result.cells[i].perplexity(); });
-  const auto shown = [&](std::size_t i) {
-    return names[i] + " (" + perplexity_entry(result.cells[i].perplexity()).text + ")";
+  if (some.size() < 2) return {};
+  const std::vector<std::string> names = names_of(specs);
+  const auto fastest = std::ranges::min_element(some, {}, &TimedCell::token_s);
+  const auto slowest = std::ranges::max_element(some, {}, &TimedCell::token_s);
+  const auto shown = [&](const auto& at) {
+    const TimedCell& cell = *at;
+    const Spec& spec = cell.cell.spec;
+    const double ms = 1e3 * cell.token_s;
+    return names[static_cast<std::size_t>(at - some.begin())] +
+           (spec.bounded() ? " at " + spec.budget_text() : "") + " (" +
+           number_entry(ms, ms < 10 ? 2 : 0).text + "\u00a0ms, " +
+           with_commas((cell.kv_bytes + 1023) / 1024) + "\u00a0KiB of keys and values)";
   };
-  std::string first = "With a budget of " + std::to_string(budget) +
-                      " tokens, the lowest perplexity is that of " + shown(some.front()) +
-                      ", the highest that of " + shown(some.back());
-  if (dense != nullptr) {
-    first += "; " + nothing_evicted(result, *dense) + " it is " +
-             perplexity_entry(dense->perplexity()).text;
-  }
-  findings.push_back(first + ".");
-  if (dense != nullptr && result.longest > result.context && result.context > 0) {
-    findings.push_back("The text is longer than the " + with_commas(result.context) +
-                       " tokens that the model was trained on, so the model with nothing evicted "
-                       "is no upper limit.");
-  }
-  const auto recall = [](const ClosedLoopCell& cell) {
-    RecallBin sum;
-    for (const RecallBin& bin : cell.recall) {
-      if (bin.first < far) continue;
-      sum.asked += bin.asked;
-      sum.right += bin.right;
-    }
-    return sum;
-  };
-  if (!result.asks() || recall(result.cells[some.front()]).asked == 0) return findings;
-  const std::size_t most = *std::ranges::max_element(
-      some, {}, [&](std::size_t i) { return recall(result.cells[i]).share(); });
-  std::string text =
-      "Of " + with_commas(recall(result.cells[most]).asked) + " questions about facts that are " +
-      std::to_string(far) + " or more tokens back, " + names[most] +
-      " answered most at this budget: " + percent(recall(result.cells[most]).share());
-  if (dense != nullptr) {
-    text += "; " + nothing_evicted(result, *dense) + " " + percent(recall(*dense).share()) +
-            " were answered";
-  }
-  findings.push_back(text + ".");
-  return findings;
+  return {"After a prompt of " + with_commas(length) +
+          " tokens, a token took the least time with " + shown(fastest) + " and the most with " +
+          shown(slowest) + ". Times are those of one machine and its load."};
 }
 
 std::string findings_html(const std::vector<std::string>& findings) {
   if (findings.empty()) return "";
   return "<p class=\"findings\">" + html_escaped(join(findings, " ")) + "</p>\n";
+}
+
+std::string page_findings(const ReportSections& page) {
+  std::string out;
+  const auto add = [&](const std::string& folder, const std::string& name, const auto& result) {
+    const std::string findings = findings_html(findings_of(result));
+    if (findings.empty()) return;
+    out += "<h2 class=\"finding\">" + link_to("#" + folder, breakable(name)) + "</h2>\n" + findings;
+  };
+  for (const TraceSection& section : page.traces) {
+    add(section.folder, short_name(section.result->trace), *section.result);
+  }
+  for (const EvaluationSection& section : page.evaluations) {
+    add(section.folder, text_of(*section.result), *section.result);
+  }
+  for (const TasksSection& section : page.tasks) {
+    add(section.folder, "answers to " + section.result->file, *section.result);
+  }
+  for (const TimingSection& section : page.timings) {
+    add(section.folder, "time and memory of " + section.result->model, *section.result);
+  }
+  return out;
 }
 
 }  // namespace kv::reports

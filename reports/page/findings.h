@@ -7,6 +7,8 @@
 namespace kv {
 struct ClosedLoopResult;
 struct ReplayResult;
+struct TaskResult;
+struct TimingResult;
 }  // namespace kv
 
 namespace kv::reports {
@@ -18,11 +20,25 @@ namespace kv::reports {
 std::vector<std::string> findings_of(const ReplayResult& result);
 
 // The same about an evaluation: perplexity, and the recall of facts that are far back, beside those
-// of the model with nothing evicted and keys and values stored as the run says. Where all that evict
-// nothing are stored in another way, the sentences name it.
+// of the model with nothing evicted and keys and values stored as the run says. Where all that
+// evict nothing are stored in another way, the sentences name it. Where there are several forms, a
+// sentence has the perplexity and the size of each, also without policies to compare.
 std::vector<std::string> findings_of(const ClosedLoopResult& result);
+
+// How many items the best and the worst policy of the middle budget answered exactly, beside the
+// model with nothing evicted. No sentence without a budget.
+std::vector<std::string> findings_of(const TaskResult& result);
+
+// After the longest prompt, the specs with which a token took the least and the most time, as
+// medians over repetitions. No sentence of a single spec.
+std::vector<std::string> findings_of(const TimingResult& result);
 
 // The sentences as a paragraph of HTML; empty if there are none.
 std::string findings_html(const std::vector<std::string>& findings);
+
+struct ReportSections;
+
+// What came out of each section of a page, with a link to it, as HTML.
+std::string page_findings(const ReportSections& page);
 
 }  // namespace kv::reports

@@ -181,26 +181,10 @@ std::string links_to(const char* term, const std::vector<Section>& sections, con
 }
 
 const char* heading_of(bool traces, bool evaluations) {
+  if (!evaluations && !traces) return "How fast a model runs under eviction policies";
   if (!evaluations) return "What eviction policies keep of attention";
   return traces ? "What eviction policies keep of attention, and what they cost a model"
                 : "What eviction policies cost a model";
-}
-
-// What came out, before how it was measured.
-std::string findings_of(const ReportSections& page) {
-  std::string out;
-  const auto add = [&](const std::string& folder, const std::string& name, const auto& result) {
-    const std::string findings = findings_html(reports::findings_of(result));
-    if (findings.empty()) return;
-    out += "<h2 class=\"finding\">" + link_to("#" + folder, breakable(name)) + "</h2>\n" + findings;
-  };
-  for (const TraceSection& section : page.traces) {
-    add(section.folder, short_name(section.result->trace), *section.result);
-  }
-  for (const EvaluationSection& section : page.evaluations) {
-    add(section.folder, text_of(*section.result), *section.result);
-  }
-  return out;
 }
 
 template <typename Section, typename Name>
@@ -240,7 +224,7 @@ std::string head_of(const ReportSections& page) {
   std::string out = "<h1>" +
                     std::string(heading_of(!page.traces.empty(),
                                            !page.evaluations.empty() || !page.tasks.empty())) +
-                    "</h1>\n" + findings_of(page) + "<dl>\n";
+                    "</h1>\n" + page_findings(page) + "<dl>\n";
   bool complete = true;
   for (const RunSummary& run : page.runs) {
     complete = complete && run.complete;

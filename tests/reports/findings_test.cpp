@@ -4,6 +4,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/reports/page/report_page.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 #include "kvcheck/tests/reports/fake_results.h"
 
@@ -77,7 +78,8 @@ TEST(Findings, CompareAnEvaluationWithTheModelThatEvictsNothing) {
   EXPECT_THAT(findings[1], HasSubstr("longer than the 256 tokens"));
 }
 
-// fake_evaluation() with other specs; perplexity is e^1 of the first, e^1.25 of the second and so on.
+// fake_evaluation() with other specs; perplexity is e^1 of the first, e^1.25 of the second and so
+// on.
 ClosedLoopResult with_specs(const std::vector<std::string>& specs) {
   ClosedLoopResult result = testing::fake_evaluation(64, true);
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -109,6 +111,65 @@ TEST(Findings, NameTheStorageOfNothingEvictedWhereItIsNotThatOfTheRun) {
   EXPECT_THAT(
       findings_of(with_specs({"window:budget=32", "h2o:budget=32", "dense;storage=f16"}))[0],
       ::testing::EndsWith("; with nothing evicted it is 4.482."));
+}
+
+TEST(Findings, CompareTheFormsInWhichKeysAndValuesAreStored) {
+  ClosedLoopResult result = with_specs({"dense;storage=int4", "dense", "@kivi"});
+  result.cells[0].kv_bytes = 100;
+  result.cells[1].kv_bytes = 400;
+  result.cells[2].kv_bytes = 50;
+  EXPECT_THAT(
+      findings_of(result),
+      ElementsAre("With nothing evicted, perplexity is 3.490 with keys and values stored as "
+                  "f16, 2.718 as int4 (25.0\u00a0% of the bytes), 4.482 as kivi2 "
+                  "(12.5\u00a0%)."));
+  EXPECT_THAT(findings_of(with_specs({"dense"})), IsEmpty());
+}
+
+TEST(Findings, CountTheItemsThatWereAnswered) {
+  TaskResult result = testing::fake_tasks();
+  EXPECT_THAT(findings_of(result),
+              ElementsAre("With a budget of 32 tokens, of 10 items the most were answered exactly "
+                          "with window (5); with nothing evicted it is 10."));
+  for (const std::string spec : {"h2o:budget=32", "tova:budget=32"}) {
+    result.cells.push_back(result.cells[spec == "h2o:budget=32" ? 1 : 0]);
+    result.cells.back().cell.spec = testing::taken(parse_spec(spec));
+  }
+  EXPECT_THAT(
+      findings_of(result),
+      ElementsAre("With a budget of 32 tokens, of 10 items the most were answered exactly "
+                  "with tova (10), the fewest with h2o and window (5); with nothing evicted "
+                  "it is 10."));
+  result.cells = {result.cells.front()};
+  EXPECT_THAT(findings_of(result), IsEmpty());
+}
+
+TEST(Findings, NameTheFastestAndTheSlowestAfterTheLongestPrompt) {
+  TimingResult result = testing::fake_timing();
+  result.cells[3].token_s = 5e-4;  // window at 32, after 1,024 tokens
+  result.cells[5].kv_bytes = 2048;
+  EXPECT_THAT(
+      findings_of(result),
+      ElementsAre("After a prompt of 1,024 tokens, a token took the least time with window "
+                  "at 32 (0.50\u00a0ms, 3,072\u00a0KiB of keys and values) and the most with "
+                  "dense (1.02\u00a0ms, 3,072\u00a0KiB of keys and values). Times are those "
+                  "of one machine and its load."));
+}
+
+TEST(ReportPage, HasATitleForTimingsAloneAndTheirSentence) {
+  const TimingResult timing = testing::fake_timing();
+  ReportSections page;
+  page.timings = {{.result = &timing, .folder = "timing-1", .figures = {}}};
+  const std::string html = report_page(page);
+  EXPECT_THAT(html, HasSubstr("<h1>How fast a model runs under eviction policies</h1>"));
+  EXPECT_THAT(html, HasSubstr("a token took the least time"));
+}
+
+TEST(ReportPage, ShowsNoLineEndOfATableLineAsABrokenCharacter) {
+  const TaskResult tasks = testing::fake_tasks();
+  ReportSections page;
+  page.tasks = {{.result = &tasks, .folder = "tasks-1"}};
+  EXPECT_THAT(report_page(page), ::testing::Not(HasSubstr("\xEF\xBF\xBD")));
 }
 
 TEST(Lines, HighlightTheBestOfManyAndTheDenseOne) {

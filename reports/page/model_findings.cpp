@@ -1,0 +1,185 @@
+// The sentences about a model that ran: over a text, and on the items of a task file.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <ranges>
+#include <utility>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/numbers/lines.h"
+#include "kvcheck/reports/numbers/row_names.h"
+#include "kvcheck/reports/page/findings.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/reports/tables/tables.h"
+
+namespace kv::reports {
+namespace {
+
+constexpr std::size_t far = 64;  // tokens, as in the figure of recall against budget
+
+std::string percent(double share) {
+  return number_entry(100 * share, 1).text + "\u00a0%";  // no line break between the two
+}
+
+bool evicts_nothing(const Spec& spec) {
+  return spec.policy->name == "dense" && !spec.selects();
+}
+
+// The cell that evicts nothing, stored as the run says; if there is none, the first that is stored
+// in another way. Null if there is neither.
+template <typename Outcome>
+auto dense_cell(const Outcome& result) {
+  decltype(result.cells.data()) other = nullptr;
+  for (const auto& cell : result.cells) {
+    if (!evicts_nothing(cell.cell.spec)) continue;
+    if (stored_as(cell.cell.spec, result.storage) == result.storage) return &cell;
+    if (other == nullptr) other = &cell;
+  }
+  return other;
+}
+
+// What the cell of dense_cell() is compared as.
+std::string nothing_evicted(const Cell& dense, const std::string& storage) {
+  const std::string stored = stored_as(dense.spec, storage);
+  if (stored == storage) return "with nothing evicted";
+  return "with nothing evicted and keys and values stored as " + stored;
+}
+
+// Perplexity and size by the form in which keys and values are stored; empty if there is one form.
+std::string storage_finding(const ClosedLoopResult& result) {
+  const ClosedLoopCell* const base = dense_cell(result);
+  if (base == nullptr) return "";
+  const auto shown = [&](const ClosedLoopCell& cell) {
+    return perplexity_entry(cell.perplexity()).text + " with keys and values stored as " +
+           stored_as(cell.cell.spec, result.storage);
+  };
+  std::vector<std::string> others;
+  for (const ClosedLoopCell& cell : result.cells) {
+    if (&cell == base || !evicts_nothing(cell.cell.spec)) continue;
+    const std::string share =
+        percent(static_cast<double>(cell.kv_bytes) / static_cast<double>(base->kv_bytes));
+    others.push_back(perplexity_entry(cell.perplexity()).text + " as " +
+                     stored_as(cell.cell.spec, result.storage) + " (" + share +
+                     (others.empty() ? " of the bytes)" : ")"));
+  }
+  if (others.empty()) return "";
+  return "With nothing evicted, perplexity is " + shown(*base) + ", " + join(others, ", ") + ".";
+}
+
+std::vector<std::string> policy_findings(const ClosedLoopResult& result) {
+  std::vector<Spec> specs;
+  for (const ClosedLoopCell& cell : result.cells) specs.push_back(cell.cell.spec);
+  const std::uint32_t budget = middle_budget(specs);
+  const std::vector<std::string> names = names_of_cells(result);
+  const ClosedLoopCell* const dense = dense_cell(result);
+  std::vector<std::size_t> some;
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const Spec& spec = result.cells[i].cell.spec;
+    if (spec.policy->name != "dense" && spec.bounded() && spec.budget == budget) some.push_back(i);
+  }
+  std::vector<std::string> findings;
+  if (some.size() < 2) return findings;
+  std::ranges::stable_sort(some, {}, [&](std::size_t i) { return result.cells[i].perplexity(); });
+  const auto shown = [&](std::size_t i) {
+    return names[i] + " (" + perplexity_entry(result.cells[i].perplexity()).text + ")";
+  };
+  std::string first = "With a budget of " + std::to_string(budget) +
+                      " tokens, the lowest perplexity is that of " + shown(some.front()) +
+                      ", the highest that of " + shown(some.back());
+  if (dense != nullptr) {
+    first += "; " + nothing_evicted(dense->cell, result.storage) + " it is " +
+             perplexity_entry(dense->perplexity()).text;
+  }
+  findings.push_back(first + ".");
+  if (dense != nullptr && result.longest > result.context && result.context > 0) {
+    findings.push_back("The text is longer than the " + with_commas(result.context) +
+                       " tokens that the model was trained on, so the model with nothing evicted "
+                       "is no upper limit.");
+  }
+  const auto recall = [](const ClosedLoopCell& cell) {
+    RecallBin sum;
+    for (const RecallBin& bin : cell.recall) {
+      if (bin.first < far) continue;
+      sum.asked += bin.asked;
+      sum.right += bin.right;
+    }
+    return sum;
+  };
+  if (!result.asks() || recall(result.cells[some.front()]).asked == 0) return findings;
+  const std::size_t most = *std::ranges::max_element(
+      some, {}, [&](std::size_t i) { return recall(result.cells[i]).share(); });
+  const std::size_t asked = recall(result.cells[most]).asked;
+  std::string text =
+      "Of " + with_commas(asked) +
+      (asked == 1 ? " question about a fact that is " : " questions about facts that are ") +
+      std::to_string(far) + " or more tokens back, " + names[most] +
+      " answered most at this budget: " + percent(recall(result.cells[most]).share());
+  if (dense != nullptr) {
+    text += "; " + nothing_evicted(dense->cell, result.storage) + " " +
+            percent(recall(*dense).share()) + " were answered";
+  }
+  findings.push_back(text + ".");
+  return findings;
+}
+
+// How many items each policy of the middle budget answered exactly, as the mean over its seeds.
+std::map<std::string, double> answered(const TaskResult& result, std::uint32_t budget) {
+  std::vector<Spec> specs;
+  for (const TaskCell& cell : result.cells) specs.push_back(cell.cell.spec);
+  const std::vector<std::string> names = names_of(specs);
+  std::map<std::string, std::pair<double, double>> sums;  // of answers, of seeds
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (evicts_nothing(specs[i]) || !specs[i].bounded() || specs[i].budget != budget) continue;
+    auto& [right, seeds] = sums[names[i]];
+    right +=
+        static_cast<double>(std::ranges::count(result.cells[i].answers, true, &TaskAnswer::exact));
+    ++seeds;
+  }
+  std::map<std::string, double> means;
+  for (const auto& [label, sum] : sums) means[label] = sum.first / sum.second;
+  return means;
+}
+
+// "h2o and tova (11)": all that answered so many.
+std::string with_count(const std::map<std::string, double>& counts, double count) {
+  std::vector<std::string> names;
+  for (const auto& [name, own] : counts) {
+    if (own == count) names.push_back(name);
+  }
+  return join(names, " and ") + " (" +
+         number_entry(count, count == std::floor(count) ? 0 : 1).text + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> findings_of(const ClosedLoopResult& result) {
+  std::vector<std::string> findings = policy_findings(result);
+  if (std::string stored = storage_finding(result); !stored.empty()) {
+    findings.push_back(std::move(stored));
+  }
+  return findings;
+}
+
+std::vector<std::string> findings_of(const TaskResult& result) {
+  std::vector<Spec> specs;
+  for (const TaskCell& cell : result.cells) specs.push_back(cell.cell.spec);
+  const std::uint32_t budget = middle_budget(specs);
+  const std::map<std::string, double> counts = answered(result, budget);
+  if (counts.empty() || result.items.empty()) return {};
+  const auto by_count = [](const auto& pair) { return pair.second; };
+  const double most = std::ranges::max(counts | std::views::transform(by_count));
+  const double least = std::ranges::min(counts | std::views::transform(by_count));
+  std::string text = "With a budget of " + std::to_string(budget) + " tokens, of " +
+                     with_commas(result.items.size()) +
+                     (result.items.size() == 1 ? " item" : " items") +
+                     " the most were answered exactly with " + with_count(counts, most);
+  if (least < most) text += ", the fewest with " + with_count(counts, least);
+  if (const TaskCell* const dense = dense_cell(result)) {
+    text += "; " + nothing_evicted(dense->cell, result.storage) + " it is " +
+            std::to_string(std::ranges::count(dense->answers, true, &TaskAnswer::exact));
+  }
+  return {text + "."};
+}
+
+}  // namespace kv::reports
