@@ -7,7 +7,6 @@
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/reports/compare/compare_tables.h"
-#include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/explorer/explorer.h"
 #include "kvcheck/reports/figures/figure_closed_loop.h"
 #include "kvcheck/reports/figures/figure_kills.h"
@@ -121,18 +120,13 @@ Result<ComparisonSection> write_comparison(const std::vector<StoredRun>& runs,
   return section;
 }
 
-// What the texts of all runs say together, if there are two.
 Result<TextsSection> write_over_texts(const std::vector<StoredRun>& runs, const Target& place) {
-  TextsSection section{.folder = "texts"};
-  SectionFiles files;
-  for (const Measure& measure : measures()) {
-    if (measure.only_asked_for) continue;
-    Comparison comparison = compare_specs(measured(runs, measure), measure, {});
-    if (comparison.rows.empty() || comparison.texts < 2) continue;
-    files.emplace_back(std::string(measure.name) + ".csv", to_csv(table_of(comparison)));
-    section.comparisons.push_back(std::move(comparison));
-  }
+  TextsSection section = over_texts(runs, "texts");
   if (section.comparisons.empty()) return section;
+  SectionFiles files;
+  for (const TextsComparison& one : section.comparisons) {
+    files.emplace_back(one.file(), to_csv(table_of(one.comparison)));
+  }
   if (const auto done = write_section(files, {}, place, section.folder); !done) return done.error();
   return section;
 }

@@ -10,6 +10,7 @@
 //                         recalls.csv, recall.md, cells.csv, cells.jsonl, series.csv
 //   DIR/comparison/       where a trace and an evaluation have specs in common: comparison.csv and
 //                         .md, both loops and times in one table
+//   DIR/texts/            if several texts were replayed or read: MEASURE.csv, what they say
 //   DIR/logs/             if logs of other programs are given: perplexity.svg, .png and .csv,
 //                         perplexities.csv and .md
 //   DIR/laws/             if a kill matrix is given: kill-matrix.svg, .png, .csv and .md,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,10 +72,20 @@ struct ComparisonSection {
   std::string folder{};
 };
 
+// One measure over several texts.
+struct TextsComparison {
+  Comparison comparison;
+  // The size of the windows that the texts were cut into (0: not cut), where the runs have several.
+  std::optional<std::size_t> window{};
+
+  [[nodiscard]] std::string title() const;
+  [[nodiscard]] std::string file() const;  // loss.csv, or loss-windows-256.csv
+};
+
 // What several texts say together, if there are several.
 struct TextsSection {
   std::string folder{};
-  std::vector<Comparison> comparisons{};  // empty: there are not
+  std::vector<TextsComparison> comparisons{};  // empty: there are not
 };
 
 // The answers to the items of a task file.
@@ -84,6 +96,7 @@ struct TasksSection {
 };
 
 struct ExplorerTrace;
+struct StoredRun;
 
 // Everything that a page shows.
 struct ReportSections {
@@ -100,6 +113,10 @@ struct ReportSections {
 
 // The whole page. Every text from outside the program is escaped.
 std::string report_page(const ReportSections& sections);
+
+// The comparisons of all runs that have two texts or more. A text in windows of two sizes is not
+// two texts, so every size has comparisons of its own.
+TextsSection over_texts(const std::vector<StoredRun>& runs, const std::string& folder);
 
 // The parts of the page for the comparison, all texts, an evaluation, a timing, a task file, the
 // logs and the matrix. The first two and the last two are empty if the report has none.

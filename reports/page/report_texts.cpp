@@ -1,19 +1,99 @@
+#include <algorithm>
+
+#include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/numbers/escape.h"
+#include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/page/report_page.h"
+#include "kvcheck/reports/store/results.h"
 
 namespace kv::reports {
+namespace {
+
+using Window = std::optional<std::size_t>;
+
+// The sizes of windows that a measure is compared in, each alone; one without a value is of all
+// texts.
+std::vector<Window> windows_to_compare(const std::vector<StoredRun>& runs, const Measure& measure) {
+  const std::vector<std::size_t> windows = windows_of(runs);
+  if (measure.in != MeasuredIn::evaluations || windows.size() < 2) return {Window()};
+  return {windows.begin(), windows.end()};
+}
+
+void erase_column(Table& table, std::size_t at) {
+  const auto offset = static_cast<std::ptrdiff_t>(at);
+  table.columns.erase(table.columns.begin() + offset);
+  for (std::vector<Entry>& row : table.rows) row.erase(row.begin() + offset);
+}
+
+void move_column(Table& table, std::size_t from, std::size_t to) {
+  const auto moved = [&](auto& list) {
+    const auto first = list.begin() + static_cast<std::ptrdiff_t>(to);
+    const auto last = list.begin() + static_cast<std::ptrdiff_t>(from);
+    std::rotate(first, last, last + 1);
+  };
+  moved(table.columns);
+  for (std::vector<Entry>& row : table.rows) moved(row);
+}
+
+// The table such that it fits a page: without columns that say nothing of any spec, as p-values of
+// few texts, and with the finding beside the difference that it is about.
+Table shown_on_page(Table table) {
+  for (std::size_t i = table.columns.size(); i-- > 0;) {
+    const bool says_nothing = std::ranges::all_of(
+        table.rows, [&](const std::vector<Entry>& row) { return row[i].text == "-"; });
+    if (!table.columns[i].exact_only && says_nothing) erase_column(table, i);
+  }
+  const auto place = [&](const char* name) {
+    const auto at = std::ranges::find(table.columns, name, &Column::name);
+    return static_cast<std::size_t>(at - table.columns.begin());
+  };
+  const std::size_t finding = place("finding");
+  const std::size_t difference = place("difference");
+  if (finding < table.columns.size() && difference < finding) {
+    move_column(table, finding, difference + 1);
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string TextsComparison::title() const {
+  std::string text = comparison.title();
+  if (window) {
+    text += *window == 0 ? ", not cut" : ", in windows of " + with_commas(*window) + " tokens";
+  }
+  return text + ", " + std::to_string(comparison.texts) + " " +
+         std::string(comparison.measure.units());
+}
+
+std::string TextsComparison::file() const {
+  const std::string cut = window ? "-windows-" + std::to_string(*window) : "";
+  return std::string(comparison.measure.name) + cut + ".csv";
+}
+
+TextsSection over_texts(const std::vector<StoredRun>& runs, const std::string& folder) {
+  TextsSection section{.folder = folder};
+  for (const Measure& measure : measures()) {
+    if (measure.only_asked_for) continue;
+    for (const Window& window : windows_to_compare(runs, measure)) {
+      Comparison comparison =
+          compare_specs(measured(runs, measure, {.window = window}), measure, {});
+      if (comparison.rows.empty() || comparison.texts < 2) continue;
+      section.comparisons.push_back({.comparison = std::move(comparison), .window = window});
+    }
+  }
+  return section;
+}
 
 std::string texts_section(const TextsSection& section) {
   if (section.comparisons.empty()) return "";
   std::string out = "<section id=\"" + section.folder + "\">\n<h2>All texts</h2>\n";
   std::string files;
-  for (const Comparison& comparison : section.comparisons) {
-    const std::string name = std::string(comparison.measure.name) + ".csv";
-    out += "<h3>" + html_escaped(comparison.measure.title) + ", " +
-           std::to_string(comparison.texts) + " " + std::string(comparison.measure.units()) +
-           "</h3>\n<div class=\"wide\" tabindex=\"0\">\n" + to_html(table_of(comparison)) +
-           "</div>\n<p>" + html_escaped(words_of(comparison)) + "</p>\n";
-    files += (files.empty() ? "" : ", ") + link_to(section.folder + "/" + name, name);
+  for (const TextsComparison& one : section.comparisons) {
+    out += "<h3>" + html_escaped(one.title()) + "</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
+           to_html(shown_on_page(table_of(one.comparison))) + "</div>\n<p>" +
+           html_escaped(words_of(one.comparison)) + "</p>\n";
+    files += (files.empty() ? "" : ", ") + link_to(section.folder + "/" + one.file(), one.file());
   }
   return out + "<p class=\"files\">Files: " + files + "</p>\n</section>\n";
 }

@@ -77,7 +77,7 @@ def kind_in_report(path):
     """The document that a file of a report is, by its path in it."""
     name = re.sub("-[0-9]+/", "-N/", path)
     name = re.sub("/groups-[a-z0-9_]+", "/groups-SCORE", name)
-    name = re.sub("^texts/[a-z0-9_]+", "texts/MEASURE", name)
+    name = re.sub("^texts/[a-z0-9_]+(-windows-[0-9]+)?", "texts/MEASURE", name)
     if name.endswith(".csv"):
         # A plot of the kill matrix has the files of the report's section without its folder.
         return "csv " + (name if "/" in name or name.startswith("uniformity")

@@ -100,7 +100,8 @@ std::map<std::string, std::string> documented_files() {
 std::string documented_name(const std::string& path) {
   std::string name = std::regex_replace(path, std::regex("-[0-9]+/"), "-N/");
   name = std::regex_replace(name, std::regex("/groups-[a-z0-9_]+"), "/groups-SCORE");
-  return std::regex_replace(name, std::regex("^texts/[a-z_]+"), "texts/MEASURE");
+  return std::regex_replace(name, std::regex("^texts/[a-z0-9_]+(-windows-[0-9]+)?"),
+                            "texts/MEASURE");
 }
 
 void write_whole_report(const TemporaryFolder& folder) {

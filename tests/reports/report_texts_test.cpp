@@ -1,0 +1,79 @@
+#include "kvcheck/reports/page/report_page.h"
+#include "kvcheck/reports/store/results.h"
+#include "kvcheck/tests/reports/fake_results.h"
+
+namespace kv::reports {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Evaluations of some texts, each in windows of some sizes.
+std::vector<StoredRun> evaluations(std::size_t texts, const std::vector<std::size_t>& windows) {
+  std::vector<StoredRun> runs(1);
+  for (std::size_t text = 0; text < texts; ++text) {
+    for (const std::size_t window : windows) {
+      ClosedLoopResult result = testing::fake_evaluation(64, false);
+      result.text = "text " + std::to_string(text) + ".txt";
+      result.window = window;
+      result.streams = window == 0 ? 1 : 5;
+      runs[0].evaluations.push_back(result);
+    }
+  }
+  return runs;
+}
+
+std::vector<std::string> titles_of(const TextsSection& section) {
+  std::vector<std::string> titles;
+  for (const TextsComparison& one : section.comparisons) titles.push_back(one.title());
+  return titles;
+}
+
+TEST(ReportOverTexts, DoesNotTestOneTextInSeveralWindowsAsSeveral) {
+  const TextsSection section = over_texts(evaluations(1, {0, 48, 64, 96, 128, 256}), "texts");
+  EXPECT_THAT(section.comparisons, IsEmpty());
+  EXPECT_EQ(texts_section(section), "");
+}
+
+TEST(ReportOverTexts, ComparesTextsInWindowsOfEverySizeAlone) {
+  const TextsSection section = over_texts(evaluations(6, {0, 256}), "texts");
+  EXPECT_THAT(titles_of(section), ElementsAre("loss per token, nats, not cut, 6 texts",
+                                              "loss per token, nats, in windows of 256 tokens, "
+                                              "6 texts"));
+  ASSERT_EQ(section.comparisons.size(), 2U);
+  EXPECT_EQ(section.comparisons[0].file(), "loss-windows-0.csv");
+  const std::string page = texts_section(section);
+  EXPECT_THAT(page, HasSubstr("<a href=\"texts/loss-windows-256.csv\">"));
+}
+
+// The heads of a table of the page, without what sorts it.
+std::vector<std::string> heads_of(const std::string& page) {
+  std::vector<std::string> heads;
+  for (std::size_t at = 0;
+       (at = page.find("<th ", at)) != std::string::npos && heads.size() < 20;) {
+    const std::size_t begin = page.find('>', at) + 1;
+    at = page.find("</th>", begin);
+    heads.push_back(page.substr(begin, at - begin));
+    if (page.find("</tr>", at) < page.find("<th ", at)) break;
+  }
+  return heads;
+}
+
+TEST(ReportOverTexts, ShowsTheFindingBesideTheDifferenceAndNoEmptyColumn) {
+  EXPECT_THAT(
+      heads_of(texts_section(over_texts(evaluations(2, {256}), "texts"))),
+      ElementsAre("policy", "budget", "texts", "rank", "mean", "against", "difference", "finding"));
+  const auto heads = heads_of(texts_section(over_texts(evaluations(6, {256}), "texts")));
+  EXPECT_THAT(heads, ::testing::Contains("p"));
+}
+
+TEST(ReportOverTexts, NamesNoWindowIfThereIsOneSize) {
+  const TextsSection section = over_texts(evaluations(2, {256}), "texts");
+  EXPECT_THAT(titles_of(section), ElementsAre("loss per token, nats, 2 texts"));
+  ASSERT_EQ(section.comparisons.size(), 1U);
+  EXPECT_EQ(section.comparisons[0].file(), "loss.csv");
+}
+
+}  // namespace
+}  // namespace kv::reports
