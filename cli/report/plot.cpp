@@ -264,7 +264,11 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto found = find_figure(parts, arguments->operands()[0], words);
   if (!found) return not_found(*arguments, *sheet, found.error());
   if (auto fine = names->check(found->part->specs, found->part->folder); !fine) return fine;
-  return write(*found->figure, *sheet, *arguments, streams);
+  reports::Figure figure = *found->figure;
+  const auto missing = arguments->given("names") ? std::vector<std::string>()
+                                                 : words_not_drawn(*found->part, figure, words);
+  if (!missing.empty()) figure.caption += " Not in this figure: " + join(missing, ", ") + ".";
+  return write(figure, *sheet, *arguments, streams);
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include "kvcheck/cli/report/plot_parts.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/figures/figure_closed_loop.h"
 #include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/numbers/csv.h"
+#include "kvcheck/reports/numbers/row_names.h"
 
 namespace kv::cli {
 namespace {
@@ -90,6 +93,27 @@ std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
     add_all("timing", timings, run.timings);
   }
   return parts;
+}
+
+std::vector<std::string> words_not_drawn(const PlotPart& part,
+                                         const reports::Figure& figure,
+                                         const std::vector<std::string>& words) {
+  if (figure.csv.find(" others,") != std::string::npos) return {};
+  const std::vector<std::string> names = reports::names_of(part.specs);
+  std::vector<bool> drawn;
+  for (const std::string& name : names) {
+    const std::string begin = "\n" + reports::csv_field(name) + ",";
+    drawn.push_back(figure.csv.find(begin) != std::string::npos);
+  }
+  if (std::ranges::count(drawn, true) == 0) return {};
+  std::vector<std::string> missing;
+  for (const std::string& word : words) {
+    const std::vector<bool> named = reports::named_among(word, part.specs);
+    bool shown = std::ranges::count(named, true) == 0;
+    for (std::size_t i = 0; i < names.size(); ++i) shown = shown || (named[i] && drawn[i]);
+    if (!shown) missing.push_back(word);
+  }
+  return missing;
 }
 
 }  // namespace kv::cli

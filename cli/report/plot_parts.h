@@ -27,4 +27,11 @@ std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
                                  double page_width,
                                  const reports::Renaming& renaming);
 
+// Those of `words` whose policies the figure has no numbers of, as one of inclusion has none of a
+// window. Nothing if the figure shows several policies as one, or
+// calls them otherwise than tables do.
+std::vector<std::string> words_not_drawn(const PlotPart& part,
+                                         const reports::Figure& figure,
+                                         const std::vector<std::string>& words);
+
 }  // namespace kv::cli

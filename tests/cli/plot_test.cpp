@@ -210,22 +210,6 @@ TEST_F(Plot, RefusesANameOfTwoKindsOfCaches) {
   EXPECT_THAT(made("x.svg"), AllOf(HasSubstr("Two"), HasSubstr("H2O")));
 }
 
-TEST_F(Plot, SaysIfTheFigureShowsNoneOfThePolicies) {
-  // A window's residents are known without a figure.
-  const Ran ran = plot({"inclusion", db_, "--policies", "window", "-o", folder_ / "x.pdf"});
-  EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("'inclusion' shows none of the policies that --policies names"));
-}
-
-TEST_F(Plot, WritesAFigureToStandardOutput) {
-  const Ran ran = plot({"budget", db_, "--format", "svg", "-o", "-"});
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(::testing::StartsWith("<?xml"), HasSubstr("\n</svg>\n")));
-  EXPECT_THAT(ran.err, HasSubstr("Figure: -\n"));
-  EXPECT_FALSE(std::filesystem::exists("-"));
-  EXPECT_THAT(plot({"budget", db_, "--script", "-o", "-"}).err, HasSubstr("-o with a name"));
-}
-
 TEST_F(Plot, KeepsAScriptThatDrawsTheSameFigure) {
   ASSERT_EQ(plot({"stream", db_, "-o", folder_ / "x.png", "--script"}).status, 0);
   const std::string png = made("x.png");
