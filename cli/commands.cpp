@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -154,6 +156,8 @@ std::vector<std::pair<std::string, std::string>> manual_pages() {
 
 Result<void> run_man(std::span<const std::string> arguments, Streams& streams) {
   if (arguments.size() == 2 && arguments[0] == "-o") {
+    std::error_code ignored;  // write_file() says why a folder is none
+    std::filesystem::create_directories(arguments[1], ignored);
     for (const auto& [name, page] : manual_pages()) {
       if (auto done = write_file(arguments[1] + "/" + name + ".1", page); !done) return done;
     }
@@ -221,7 +225,7 @@ int run_top(std::span<const std::string> arguments, Streams& streams) {
     const auto done = own->run(arguments.subspan(1), streams);
     return done ? exit_status::done : report_error("kvcheck " + first, done.error(), streams);
   }
-  if (first == "--version") {
+  if (first == "--version" || first == "-V" || first == "version") {
     streams.out << "kvcheck " << version << "\nkernels: " << selected_kernels() << '\n';
     return exit_status::done;
   }

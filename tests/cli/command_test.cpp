@@ -49,8 +49,10 @@ TEST(Kvcheck, WithoutACommandHelpsButIsNoSuccess) {
 }
 
 TEST(Kvcheck, TellsItsVersion) {
-  EXPECT_THAT(test::run({"--version"}).out,
-              testing::StartsWith("kvcheck " + std::string(version) + "\nkernels: "));
+  for (const std::string word : {"--version", "-V", "version"}) {
+    EXPECT_THAT(test::run({word}).out,
+                testing::StartsWith("kvcheck " + std::string(version) + "\nkernels: "));
+  }
 }
 
 TEST(Kvcheck, NamesTheNearestCommand) {

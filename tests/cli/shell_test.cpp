@@ -120,6 +120,13 @@ TEST(Completion, AndManHaveHelp) {
   }
 }
 
+TEST(Manual, MakesTheFolderOfItsPages) {
+  const test::TemporaryFolder folder;
+  const Ran ran = test::run({"man", "-o", folder / "share/man1"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(test::read_text(folder / "share/man1/kvcheck.1"), "");
+}
+
 TEST(Manual, HasAPageForEveryCommandThatManAccepts) {
   const test::TemporaryFolder folder;
   ASSERT_EQ(test::run({"man", "-o", folder / ""}).status, 0);
