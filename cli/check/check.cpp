@@ -17,6 +17,7 @@
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/own_time.h"
 #include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/output/result_writers.h"
 #include "kvcheck/properties/recorded/record_cases.h"
@@ -268,13 +269,13 @@ Result<Outcome> run(std::span<const std::string> given, Streams& streams) {
     if (auto none = arguments->expect_operands("subject", 0, 0); !none) return none.error();
   }
   if (arguments->given("list")) {
-    streams.out << law_list();
+    streams.out << folded(law_list(), streams.columns);
     return Outcome::done;
   }
   if (arguments->given("explain")) {
     const auto text = law_explained(arguments->value("explain"));
     if (!text) return text.error();
-    streams.out << *text;
+    streams.out << folded(*text, streams.columns);
     return Outcome::done;
   }
   return check(*arguments, streams);

@@ -33,7 +33,9 @@ std::string with_colours(std::string_view text) {
     first = false;
     if (const std::string_view colour = colour_of(line); !colour.empty()) {
       out.append(colour).append(line).append(plain);
-    } else if (const std::size_t end = line.find(", 0 broken, "); end != line.npos) {
+    } else if (const std::size_t end = line.find(", 0 broken");
+               end != line.npos && (line.substr(0, end).ends_with(" laws hold") ||
+                                    line.substr(0, end).ends_with(" law holds"))) {
       out.append(green).append(line.substr(0, end)).append(plain).append(line.substr(end));
     } else {
       out += line;

@@ -11,6 +11,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/progress.h"
+#include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/cli/replay/kv_heads.h"
 #include "kvcheck/cli/trace/trace_generate.h"
 #include "kvcheck/cli/trace/trace_options.h"
@@ -124,7 +125,8 @@ Result<void> for_each_file(const Arguments& arguments, Streams& streams, const L
   for (const std::string& file : arguments.operands()) {
     const Result<std::string> text = look(file);
     if (text) {
-      streams.out << text.value();
+      const bool for_programs = text.value().starts_with('{');
+      streams.out << folded(text.value(), for_programs ? 0 : streams.columns);
     } else {
       errors.push_back(text.error());
     }
@@ -224,7 +226,7 @@ Result<void> edit(const Arguments& arguments, const Edit& changes, Streams& stre
   }
   const Result<Trace> written = open_shown(output, streams);
   if (!written) return written.error();
-  streams.out << describe_trace(written.value());
+  streams.out << folded(describe_trace(written.value()), streams.columns);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/output_file.h"
+#include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/traces/files/save.h"
 #include "kvcheck/traces/synthetic/synthetic.h"
 
@@ -155,7 +156,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!arguments) return arguments.error();
   if (arguments->given("list")) {
     if (auto none = arguments->expect_operands("a generator", 0, 0); !none) return none;
-    streams.out << generator_list();
+    streams.out << folded(generator_list(), streams.columns);
     return {};
   }
   if (auto one = arguments->expect_operands("a generator", 1, 1); !one) return one;

@@ -12,10 +12,20 @@
 namespace kv::properties {
 namespace {
 
-constexpr std::size_t line_width = 100;
+// What is written to, and how many characters a line of it has at most.
+struct Page {
+  std::ostream& stream;
+  std::size_t width;
+};
+
+template <typename Value>
+Page& operator<<(Page& page, const Value& value) {
+  page.stream << value;
+  return page;
+}
 
 // `text` after `label`, broken at spaces and indented under itself, as are its own lines.
-void write_field(std::string_view label, const std::string& text, std::ostream& out) {
+void write_field(std::string_view label, const std::string& text, Page& out) {
   constexpr std::size_t indent = 14;
   std::string line(label);
   line.insert(0, 4, ' ');
@@ -23,7 +33,7 @@ void write_field(std::string_view label, const std::string& text, std::ostream& 
   for (const std::string_view paragraph : split(text, '\n')) {
     bool empty = true;
     for (const std::string_view word : split(paragraph, ' ')) {
-      if (!empty && line.size() + 1 + word.size() > line_width) {
+      if (!empty && line.size() + 1 + word.size() > out.width) {
         out << line << "\n";
         line.assign(indent, ' ');
         empty = true;
@@ -42,13 +52,13 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-void write_indented(const std::string& text, std::ostream& out) {
+void write_indented(const std::string& text, Page& out) {
   for (const std::string_view line : split(text, '\n')) {
     if (!line.empty()) out << "      " << line << "\n";
   }
 }
 
-void write_case(const LawResult& result, std::ostream& out) {
+void write_case(const LawResult& result, Page& out) {
   const Finding& finding = *result.finding;
   if (!result.recorded_at.empty()) write_field("file", result.recorded_at, out);
   if (const std::string where = where_of(result); !where.empty()) write_field("where", where, out);
@@ -82,7 +92,7 @@ void write_case(const LawResult& result, std::ostream& out) {
   }
 }
 
-void write_measured(const StatisticalVerdict& measured, std::ostream& out) {
+void write_measured(const StatisticalVerdict& measured, Page& out) {
   write_field("seen", measured.sentence, out);
   for (const Statistic& statistic : measured.statistics) {
     if (statistic.rejected) write_field("rejected", words_of(statistic), out);
@@ -102,7 +112,7 @@ std::vector<std::string> followers_of(const LawResult& result, const BatteryResu
 void write_broken(const LawResult& result,
                   const BatteryResult& report,
                   const std::string& command,
-                  std::ostream& out) {
+                  Page& out) {
   out << "BROKEN  " << result.law->id << "\n";
   write_field("law", std::string(result.law->sentence), out);
   if (result.finding && result.smallest) write_case(result, out);
@@ -161,10 +171,7 @@ std::string wrapped(const std::string& text, std::size_t room, std::size_t inden
 
 // Nothing is cut: what does not fit into `columns` is wrapped under itself; without a width a law
 // has one line.
-void write_table(const BatteryResult& report,
-                 std::size_t columns,
-                 Listing listing,
-                 std::ostream& out) {
+void write_table(const BatteryResult& report, std::size_t columns, Listing listing, Page& out) {
   std::size_t width = 3;
   for (const LawResult& result : report.laws) width = std::max(width, result.law->id.size());
   std::vector<const LawResult*> listed;
@@ -196,7 +203,7 @@ void write_table(const BatteryResult& report,
 }
 
 // Laws that apply and say nothing are part of the verdict, and come before what is good.
-void write_not_run(const BatteryResult& report, std::ostream& out) {
+void write_not_run(const BatteryResult& report, Page& out) {
   std::vector<std::string> ids;
   for (const LawResult& result : report.laws) {
     if (result.status == Status::not_run) ids.emplace_back(result.law->id);
@@ -207,19 +214,18 @@ void write_not_run(const BatteryResult& report, std::ostream& out) {
       << wrapped(std::to_string(ids.size()) +
                      (ids.size() == 1 ? " law that applies says" : " laws that apply say") +
                      " nothing of the subject: " + join(ids, ", "),
-                 line_width - indent, indent)
+                 out.width - indent, indent)
       << "\n";
 }
 
-void write_sum(const BatteryResult& report, std::ostream& out) {
+void write_sum(const BatteryResult& report, Page& out) {
   if (report.interrupted) {
     out << "\nINTERRUPTED  this is what the cases show that had been tried by then\n";
   }
   write_not_run(report, out);
-  out << "\n"
-      << report.count(Status::held)
-      << (report.count(Status::held) == 1 ? " law holds, " : " laws hold, ")
-      << report.count(Status::broken) << " broken, " << report.count(Status::not_run)
+  const std::size_t held = report.count(Status::held);
+  out << "\n" << held << (held == 1 ? " law holds, " : " laws hold, ");
+  out << report.count(Status::broken) << " broken, " << report.count(Status::not_run)
       << " not run, " << report.count(Status::not_applicable) << " not applicable\n";
   if (report.recorded) {
     out << report.cases << (report.cases == 1 ? " recorded run\n" : " recorded runs\n");
@@ -228,17 +234,17 @@ void write_sum(const BatteryResult& report, std::ostream& out) {
         << name_of(report.effort.level) << ", seed " << report.effort.seed << "\n";
   }
   if (const std::string note = scores_note(report); !note.empty()) {
-    out << wrapped(note, line_width, 0) << "\n";
+    out << wrapped(note, out.width, 0) << "\n";
   }
   if (report.count(Status::broken) > 0) {
     out << "The subject breaks its laws.\n";
   } else if (!report.holds()) {
-    out << (report.cases == 0 ? "No law was tried: this says nothing of the subject.\n"
-            : report.interrupted
-                ? "Interrupted before any law had been tried in full: this says nothing of the "
-                  "subject.\n"
-                : "Time ran out before any law had been tried in full: this says "
-                  "nothing of the subject; give it more --time.\n");
+    const bool late = report.cases > 0 && !report.interrupted;
+    std::string why = late ? "Time ran out" : "Interrupted";
+    why = report.cases == 0 ? "No law was tried" : why + " before any law had been tried in full";
+    why += ": this says nothing of the subject";
+    why += late ? "; give it more --time." : ".";
+    out << wrapped(why, out.width, 0) << "\n";
   }
 }
 
@@ -249,7 +255,9 @@ void write_text(const BatteryResult& report,
                 std::ostream& terminal,
                 std::size_t columns,
                 Listing listing) {
-  TextStream out;
+  TextStream text;
+  // Without a terminal, and on a wide one, lines are as long as they read well.
+  Page out{text, columns == 0 ? 100 : std::clamp<std::size_t>(columns, 40, 100)};
   out << in_one_line(report.subject) << "\n";
   write_field("sizes", words_of(report.requested), out);
   if (!report.contract.claims.empty()) {
@@ -274,7 +282,7 @@ void write_text(const BatteryResult& report,
   }
   write_table(report, columns, listing, out);
   write_sum(report, out);
-  terminal << printable(out.str());  // subjects have a say in much of it
+  terminal << printable(text.str());  // subjects have a say in much of it
 }
 
 }  // namespace kv::properties

@@ -108,7 +108,10 @@ TEST(Program, FitsItsTablesAndHelpIntoTheColumns) {
   const std::string trace = KVCHECK_SOURCE_DIR "/traces/data/tinystories-2m.qkv.safetensors";
   for (const std::string& command :
        {"replay " + trace + " --policy h2o --policy streaming:sinks=4 --budget 64 --oracle",
-        std::string("help replay"), std::string("replay --help"), std::string("policies h2o")}) {
+        std::string("help replay"), std::string("replay --help"), std::string("policies h2o"),
+        std::string("check --list"), std::string("check --explain visible.sinks"),
+        std::string("check h2o:budget=64 --filter 'visible.*' --all"), "trace info " + trace,
+        std::string("trace generate --list")}) {
     const Ran ran = test::run_shell("COLUMNS=80 $K " + command);
     ASSERT_EQ(ran.status, 0) << ran.err;
     for (const std::string_view line : split(ran.out, '\n')) {
@@ -128,6 +131,7 @@ TEST(ResultColours, AreOfWhatIsBrokenAndOfWhatWasNotRun) {
   EXPECT_THAT(shown, HasSubstr("\x1b[1;31msize.full    broken       3  see above\x1b[0m\n"));
   EXPECT_THAT(shown, HasSubstr("\x1b[33mrows.order   not run"));
   EXPECT_THAT(shown, HasSubstr("\n4 laws hold, 1 broken"));
+  EXPECT_THAT(with_colours("1 law holds, 0 broken\n"), HasSubstr("\x1b[32m1 law holds\x1b[0m, 0"));
   EXPECT_THAT(with_colours("4 laws hold, 0 broken\n"), HasSubstr("\x1b[32m4 laws hold\x1b[0m, 0"));
   std::string without;
   for (std::size_t at = 0; at < shown.size(); ++at) {

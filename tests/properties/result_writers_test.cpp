@@ -93,6 +93,20 @@ TEST(ReportWriters, TheTableCutsNothing) {
   for (const std::string_view line : split(table, '\n')) EXPECT_LE(line.size(), 80U) << line;
 }
 
+// But for the line that is copied as a whole, and words that are longer, such as whole specs.
+TEST(ReportWriters, ATextForATerminalIsAsWideAsItIs) {
+  for (const Fault fault : {Fault::none, Fault::blind}) {
+    std::ostringstream out;
+    write_text(report_of(fault), "a-subject", out, 80);
+    for (const std::string_view line : split(out.str(), '\n')) {
+      const std::string_view words =
+          line.substr(std::min(line.find_first_not_of(' '), line.size()));
+      if (line.starts_with("    again ") || words.find(' ') == words.npos) continue;
+      EXPECT_LE(line.size(), 80U) << line;
+    }
+  }
+}
+
 TEST(ReportWriters, JsonHoldsEveryLaw) {
   const BatteryResult report = report_of(Fault::blind);
   std::ostringstream out;
