@@ -28,6 +28,7 @@ void settle(LawResult& result,
   const bool judges = is_judge(*result.law);
   const bool given_up = board.given_up(judges ? Board::pool : index);
   const bool cut = board.late || board.interrupted;
+  const std::string cause = board.interrupted ? "it was interrupted" : "time ran out";
   result.status = Status::not_run;
   const auto few_of = [&] {
     return std::to_string(tally.cases) + " of " + std::to_string(planned) + " cases";
@@ -36,7 +37,7 @@ void settle(LawResult& result,
     result.why = "given up as the subject died again and again; " + std::to_string(tally.cases) +
                  " cases were tried";
   } else if (cut && 4 * tally.cases < planned) {
-    result.why = (board.interrupted ? "interrupted after " : "time ran out after ") + few_of();
+    result.why = cause + " after " + few_of();
   } else if (tally.cases == 0 && (judges ? board.pool_deaths : tally.deaths) > 0) {
     result.why = "the subject died in every case";
   } else if (tally.of_right && tally.cases == tally.vacuous) {
@@ -50,10 +51,7 @@ void settle(LawResult& result,
     result.why = missing.empty() ? "" : "no case showed " + missing;
     if (!missing.empty()) return;
     result.status = Status::held;
-    if (cut && tally.cases < planned) {
-      result.why = "held on " + few_of() +
-                   (board.interrupted ? ", as it was interrupted" : ", as time ran out");
-    }
+    if (cut && tally.cases < planned) result.why = "held on " + few_of() + ", as " + cause;
   }
 }
 
