@@ -59,18 +59,19 @@ TEST(Program, EndsQuietlyWhenItsReaderHasGone) {
 
 // The laws of a subject in this process, of a program, and of all mutants: minutes of work.
 TEST(Program, StopsTryingLawsWhenInterrupted) {
-  const std::string nothing = "nothing was written";
-  const std::vector<std::pair<std::string, std::string>> commands = {
-      {"check h2o:budget=64 --nightly >/dev/null", "the result is of what had been tried by then"},
-      {"check --time 1h --exec 'sleep 100'", nothing},
-      {"selftest --runs 1000", nothing}};
-  for (const auto& [command, said] : commands) {
+  const std::vector<std::string> commands = {"check h2o:budget=64 --nightly >/dev/null",
+                                             "check --time 1h --exec 'sleep 100'",
+                                             "selftest --runs 1000"};
+  for (const std::string& command : commands) {
     const Ran ran = run_shell("$K " + command +
                               " & sleep 0.7; kill $!; for i in $(seq 50); do sleep 0.1; "
                               "kill -0 $! 2>/dev/null || break; done; kill -9 $! 2>/dev/null; "
                               "wait $!; echo $?");
     EXPECT_EQ(ran.out, "130\n") << command;
-    EXPECT_THAT(ran.err, HasSubstr(": interrupted; " + said + "\n"));
+    // A check that had tried something by then says what it found.
+    const bool may_report = &command == commands.data();
+    EXPECT_THAT(ran.err,
+                HasSubstr(may_report ? ": interrupted; " : ": interrupted; nothing was written\n"));
   }
 }
 
