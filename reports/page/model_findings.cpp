@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <ranges>
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
@@ -168,8 +167,9 @@ std::vector<std::string> findings_of(const TaskResult& result) {
   const std::map<std::string, double> counts = answered(result, budget);
   if (counts.empty() || result.items.empty()) return {};
   const auto by_count = [](const auto& pair) { return pair.second; };
-  const double most = std::ranges::max(counts | std::views::transform(by_count));
-  const double least = std::ranges::min(counts | std::views::transform(by_count));
+  const auto [fewest, most_of] = std::ranges::minmax_element(counts, {}, by_count);
+  const double most = most_of->second;
+  const double least = fewest->second;
   std::string text = "With a budget of " + std::to_string(budget) + " tokens, of " +
                      with_commas(result.items.size()) +
                      (result.items.size() == 1 ? " item" : " items") +
