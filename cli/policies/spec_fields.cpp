@@ -24,6 +24,19 @@ SpecField compress_field() {
                         {"prompt+every:N", "at the prompt's end, and then after every N tokens"}}};
 }
 
+SpecField storage_field() {
+  return {
+      .name = "storage",
+      .default_value = "none",
+      .meaning = "how a model stores keys and values; a replay has none to store",
+      .explained = {{"f32, f16, bf16", "numbers"},
+                    {"int8, int4", "codes with a scale per vector, or per 32 channels"},
+                    {"kivi4, kivi2", "codes whose keys share a scale with those of other tokens"},
+                    {"int4:recent=N,sinks=N,full=f16,group=N",
+                     "codes, and these tokens in full precision; --storage of eval has the same "
+                     "words"}}};
+}
+
 }  // namespace
 
 std::vector<SpecField> fields_of(const PolicyEntry& policy) {
@@ -118,15 +131,7 @@ std::vector<SpecField> spec_settings() {
                       "computed by a fresh pass over the residents; a model runs it, a replay "
                       "shows recorded ones"}}},
       compress_field(),
-      {.name = "storage",
-       .default_value = "none",
-       .meaning = "how a model stores keys and values; a replay has none to store",
-       .explained = {{"f32, f16, bf16", "numbers"},
-                     {"int8, int4", "codes with a scale per vector, or per 32 channels"},
-                     {"kivi4, kivi2", "codes whose keys share a scale with those of other tokens"},
-                     {"int4:recent=N,sinks=N,full=f16,group=N",
-                      "codes, and these tokens in full precision; --storage of eval has the same "
-                      "words"}}},
+      storage_field(),
       {.name = "chunk",
        .default_value = std::to_string(usual.chunk),
        .meaning = "tokens that one forward pass takes in"},
