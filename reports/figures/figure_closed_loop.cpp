@@ -18,8 +18,6 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::size_t far = 64;  // tokens: recall against budget counts longer distances only
-
 // A result's cells as lines of one policy each, over its budgets.
 struct Curves {
   const ClosedLoopResult* result = nullptr;
@@ -122,17 +120,6 @@ Figure position_figure(const Curves& curves) {
   return figure;
 }
 
-// The answers to questions about facts that are at least `far` tokens back.
-RecallBin far_recall(const ClosedLoopCell& cell) {
-  RecallBin sum;
-  for (const RecallBin& bin : cell.recall) {
-    if (bin.first < far) continue;
-    sum.asked += bin.asked;
-    sum.right += bin.right;
-  }
-  return sum;
-}
-
 // One panel against budget: a line per policy that has one, and a level for those that have none.
 std::string budget_panel(const Curves& curves,
                          const char* name,
@@ -194,11 +181,11 @@ Figure budgets_figure(const Curves& curves) {
     figure.title = "Perplexity and recall against budget";
     figure.body += std::string(legend_done) +
                    "unset logscale y\nset ytics autofreq\nset offsets\n" + grid.place(1) +
-                   "set ylabel 'recall from " + std::to_string(far) +
+                   "set ylabel 'recall from " + std::to_string(far_back) +
                    " tokens on'\nset yrange [0:1]\n" + budget_panel(curves, "recall", recall, data);
     figure.caption +=
         ", and the share of questions answered rightly whose fact was last mentioned " +
-        std::to_string(far) + " or more tokens before (" +
+        std::to_string(far_back) + " or more tokens before (" +
         with_commas(far_recall(curves.result->cells.front()).asked) + " of them)";
   }
   figure.caption +=

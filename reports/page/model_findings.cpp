@@ -15,8 +15,6 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::size_t far = 64;  // tokens, as in the figure of recall against budget
-
 std::string percent(double share) {
   return number_entry(100 * share, 1).text + "\u00a0%";  // no line break between the two
 }
@@ -96,27 +94,18 @@ std::vector<std::string> policy_findings(const ClosedLoopResult& result) {
                        " tokens that the model was trained on, so the model with nothing evicted "
                        "is no upper limit.");
   }
-  const auto recall = [](const ClosedLoopCell& cell) {
-    RecallBin sum;
-    for (const RecallBin& bin : cell.recall) {
-      if (bin.first < far) continue;
-      sum.asked += bin.asked;
-      sum.right += bin.right;
-    }
-    return sum;
-  };
-  if (!result.asks() || recall(result.cells[some.front()]).asked == 0) return findings;
+  if (!result.asks() || far_recall(result.cells[some.front()]).asked == 0) return findings;
   const std::size_t most = *std::ranges::max_element(
-      some, {}, [&](std::size_t i) { return recall(result.cells[i]).share(); });
-  const std::size_t asked = recall(result.cells[most]).asked;
+      some, {}, [&](std::size_t i) { return far_recall(result.cells[i]).share(); });
+  const std::size_t asked = far_recall(result.cells[most]).asked;
   std::string text =
       "Of " + with_commas(asked) +
       (asked == 1 ? " question about a fact that is " : " questions about facts that are ") +
-      std::to_string(far) + " or more tokens back, " + names[most] +
-      " answered most at this budget: " + percent(recall(result.cells[most]).share());
+      std::to_string(far_back) + " or more tokens back, " + names[most] +
+      " answered most at this budget: " + percent(far_recall(result.cells[most]).share());
   if (dense != nullptr) {
     text += "; " + nothing_evicted(dense->cell, result.storage) + " " +
-            percent(recall(*dense).share()) + " were answered";
+            percent(far_recall(*dense).share()) + " were answered";
   }
   findings.push_back(text + ".");
   return findings;

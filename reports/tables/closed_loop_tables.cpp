@@ -136,6 +136,16 @@ Entry perplexity_entry(double value) {
   return {rounded(value), shortest(value)};
 }
 
+RecallBin far_recall(const ClosedLoopCell& cell) {
+  RecallBin sum;
+  for (const RecallBin& bin : cell.recall) {
+    if (bin.first < far_back) continue;
+    sum.asked += bin.asked;
+    sum.right += bin.right;
+  }
+  return sum;
+}
+
 Table perplexity_table(const ClosedLoopResult& result) {
   Table table{.columns = spec_columns(), .rows = {}};
   table.columns.push_back({.title = "", .name = "seed", .number = true, .exact_only = true});

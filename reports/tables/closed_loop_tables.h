@@ -24,6 +24,12 @@ Table perplexity_table(const ClosedLoopResult& result);
 // questions there were. The table has no rows if the text asks none.
 Table recall_table(const ClosedLoopResult& result);
 
+// A fact is far back from so many tokens on.
+inline constexpr std::size_t far_back = 64;
+
+// The answers to questions about facts that are at least `far_back` tokens back.
+RecallBin far_recall(const ClosedLoopCell& cell);
+
 // A perplexity, rounded for readers and exact in CSV.
 Entry perplexity_entry(double value);
 
