@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <system_error>
@@ -44,7 +45,13 @@ class Folder {
 
 std::string temporary_path(const std::string& name) {
   static const Folder folder;
-  return folder.path() + "/" + name;
+  // Numbers, because messages shorten long paths.
+  static std::map<const testing::TestInfo*, std::size_t> numbers;
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  const std::size_t number = numbers.emplace(test, numbers.size()).first->second;
+  const std::string own = folder.path() + "/" + std::to_string(number);
+  std::filesystem::create_directories(own);
+  return own + "/" + name;
 }
 
 std::string temporary_file(const std::string& name, std::string_view bytes) {

@@ -11,7 +11,8 @@
 
 namespace kv::test {
 
-// A path in this process's temporary folder, and the same after `bytes` are written there.
+// A path in the running test's temporary folder, and the same after `bytes` are written there.
+// Outside a test, the folder is one that is shared.
 std::string temporary_path(const std::string& name);
 std::string temporary_file(const std::string& name, std::string_view bytes);
 std::string bytes_of_file(const std::string& path);
