@@ -229,8 +229,9 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   auto files = open_files(arguments);
   if (!files) return files.error();
   const auto begun = std::chrono::steady_clock::now();
-  const auto report = report_of(*subject->family, arguments, streams);
+  auto report = report_of(*subject->family, arguments, streams);
   if (!report) return report.error();
+  if (!subject->unseen.empty()) report->deviations.push_back(subject->unseen);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   if (auto done = record(*subject->family, arguments, *files, streams); !done) return done.error();

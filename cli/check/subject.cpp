@@ -63,8 +63,13 @@ Result<NamedSubject> subject_of(const Arguments& arguments, double seconds) {
   }
   const auto spec = parse_spec(operand);
   if (!spec) return spec.error();
-  return NamedSubject{properties::make_spec_family(*spec),
-                      "kvcheck check " + shell_quoted(operand)};
+  NamedSubject subject{properties::make_spec_family(*spec),
+                       "kvcheck check " + shell_quoted(operand)};
+  if (spec->storage) {
+    subject.unseen = "storage=" + spec->storage->text() +
+                     ", which no law looks at: laws watch tokens, and storage keeps them all";
+  }
+  return subject;
 }
 
 }  // namespace kv::cli

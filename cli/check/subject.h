@@ -12,6 +12,7 @@ namespace kv::cli {
 struct NamedSubject {
   std::unique_ptr<properties::Family> family;
   std::string arguments;  // the command that checks it again, quoted for a shell
+  std::string unseen{};   // what the subject declares and no law looks at; empty if nothing
 };
 
 // The program that has registered subjects; kvcheck_main sets it to its own name.

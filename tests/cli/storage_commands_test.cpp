@@ -117,5 +117,11 @@ TEST_F(StoredOtherwise, AReplayRefusesASpecWithStorage) {
                                  "and a replay takes the recorded ones; leave out storage=kivi2"));
 }
 
+TEST_F(StoredOtherwise, LawsSayThatTheyDoNotLookAtIt) {
+  const Ran ran = run({"check", "window:budget=8;storage=kivi2", "--filter", "size.*", "-q"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("declares  storage=kivi2, which no law looks at"));
+}
+
 }  // namespace
 }  // namespace kv
