@@ -57,7 +57,8 @@ std::string status_words(int status) {
   // What a shell makes of a signal that killed its command.
   const int number = WEXITSTATUS(status) - 128;
   if (number > 0 && number < NSIG) return signal_words(number);
-  return "exited with status " + std::to_string(WEXITSTATUS(status));
+  const std::string exited = "exited with status " + std::to_string(WEXITSTATUS(status));
+  return WEXITSTATUS(status) == 0 ? exited + " before it had answered" : exited;
 }
 
 struct Pipes {

@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
     Deaths,
     testing::Values(Death{"abort", "os.abort()", "was killed by signal 6"},
                     Death{"hang", "time.sleep(60)", "gave no answer within"},
-                    Death{"exit", "os._exit(0)", "exited with status 0"},
+                    Death{"exit", "os._exit(0)", "exited with status 0 before it had answered"},
                     Death{"garbage", "os.write(1, b\"here I am\\n\")", "here I am"},
                     Death{"closed", "os.close(1); time.sleep(60)", "closed its output and ran on"}),
     [](const auto& death) { return death.param.name; });
