@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ostream>
 #include <span>
 
@@ -26,12 +27,18 @@ std::string plain_p(double p) {
   return text.starts_with("p = ") ? text.substr(4) : text.substr(2);
 }
 
+// Statistics of ten thousands of degrees of freedom are read beside these: whole numbers from 100
+// on, without an exponent while the column has room.
+std::string statistic_text(double value) {
+  if (value < 100 || value >= 1e9) return properties::number_text(value);
+  return std::to_string(std::llround(value));
+}
+
 void print_statistics(std::span<const properties::Statistic> statistics, std::ostream& out) {
-  out << "  test        value  freedom           p     rejects below  would see  verdict\n";
+  out << "  test         value  freedom           p     rejects below  would see  verdict\n";
   for (const properties::Statistic& statistic : statistics) {
-    out << "  " << padded(statistic.name, 8)
-        << padded(properties::number_text(statistic.value), 9, true)
-        << padded(statistic.freedom > 0 ? properties::number_text(statistic.freedom) : "", 9, true)
+    out << "  " << padded(statistic.name, 8) << padded(statistic_text(statistic.value), 10, true)
+        << padded(statistic.freedom > 0 ? statistic_text(statistic.freedom) : "", 9, true)
         << padded(plain_p(statistic.p), 12, true)
         << padded(properties::number_text(statistic.level), 18, true)
         << padded(properties::percent_text(statistic.detectable), 11, true)

@@ -1,8 +1,27 @@
 #include "kvcheck/cli/options/wrap.h"
 
+#include <string>
+#include <vector>
+
 #include "kvcheck/base/text/text.h"
 
 namespace kv::cli {
+namespace {
+
+// A number and its % share a line.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.starts_with('%') && !words.empty()) {
+      words.back().append(" ").append(word);
+    } else {
+      words.emplace_back(word);
+    }
+  }
+  return words;
+}
+
+}  // namespace
 
 std::string definition(std::string_view term, std::string_view text, const Layout& layout) {
   constexpr std::size_t width = 100;
@@ -15,7 +34,7 @@ std::string definition(std::string_view term, std::string_view text, const Layou
   };
   if (!term.empty() && line.size() + 1 > layout.column) end_line();
   line.resize(layout.column, ' ');
-  for (const std::string_view word : split(text, ' ')) {
+  for (const std::string& word : words_of(text)) {
     const bool first = line.size() == layout.column;
     if (!first && line.size() + 1 + word.size() > width) {
       end_line();

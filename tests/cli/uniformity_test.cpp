@@ -1,4 +1,5 @@
 // kvcheck uniformity: verdicts, statuses, JSON and figures.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +19,16 @@ TEST(UniformityCommand, TheReservoirIsUniform) {
   for (const char* name : {"T1", "trend", "largest", "T2", "TA", "TE"}) {
     EXPECT_NE(ran.out.find(name), std::string::npos) << name;
   }
+}
+
+// 7,140 pairs give a statistic of thousands, and effects of more than one line.
+TEST(UniformityCommand, NumbersOfATableAreWhole) {
+  const Ran ran = run({"uniformity", "reservoir:sinks=1,recent=2,budget=63", "--tokens", "123",
+                       "--trials", "2000"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, testing::ContainsRegex("\n  T2 +[67][0-9][0-9][0-9] +[67][0-9][0-9][0-9] "));
+  EXPECT_EQ(ran.out.find("e+"), std::string::npos) << ran.out;
+  EXPECT_THAT(ran.out, testing::Not(testing::ContainsRegex("\n *%"))) << ran.out;
 }
 
 TEST(UniformityCommand, ThePrintedReservoirIsNot) {
