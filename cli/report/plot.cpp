@@ -92,13 +92,16 @@ Result<double> parse_width(const std::string& word) {
 Result<reports::Sheet::Format> format_of(const Arguments& arguments) {
   constexpr std::array<std::string_view, 3> names = {"pdf", "svg", "png"};
   std::string word = arguments.value("format");
-  if (word.empty()) {
-    const std::string output = arguments.value("output");
-    const std::size_t dot = output.rfind('.');
-    word = dot == std::string::npos ? "pdf" : output.substr(dot + 1);
-  }
+  const std::string output = arguments.value("output");
+  const std::size_t dot = output.rfind('.');
+  const std::string ending = dot == std::string::npos ? "" : output.substr(dot + 1);
+  if (word.empty()) word = dot == std::string::npos ? "pdf" : ending;
   const auto* const found = std::ranges::find(names, word);
   if (found == names.end()) return usage_error(unknown_word("format", word, names));
+  if (ending != word && std::ranges::find(names, ending) != names.end()) {
+    return usage_error("--format is " + word + ", but '" + output + "' ends as a file of " +
+                       ending + "; expected one of them, or both alike");
+  }
   return static_cast<reports::Sheet::Format>(found - names.begin());
 }
 

@@ -229,6 +229,8 @@ TEST_F(Plot, SaysWhatIsWrong) {
   EXPECT_THAT(complaint({"budget", db_, "--size", "84"}), HasSubstr("a width such as 84mm"));
   EXPECT_THAT(complaint({"budget", db_, "--size", "2mm"}), HasSubstr("expected 30mm to 1000mm"));
   EXPECT_THAT(complaint({"budget", db_, "--format", "eps"}), HasSubstr("unknown format 'eps'"));
+  EXPECT_THAT(complaint({"budget", db_, "--format", "pdf", "-o", "x.svg"}),
+              HasSubstr("--format is pdf, but 'x.svg' ends as a file of svg"));
   EXPECT_THAT(complaint({"budget", db_, "--style", "poster"}), HasSubstr("unknown style 'poster'"));
   EXPECT_THAT(complaint({"budget"}), HasSubstr("a figure and a results file, found only 'budget'"));
 }
