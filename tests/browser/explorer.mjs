@@ -109,6 +109,10 @@ async function links(browser) {
   const nonsense = await explorer(browser, { policy: '<img>', budget: 'x', layer: '-1', of: 'q',
     trace: '99', seen: '1e99', stage: '9', other: 'none', shade: 'light' });
   assert.equal(await seenIn(nonsense), 512);
+  const lacking = await textOf(nonsense, '#lacking');
+  assert.equal(lacking, 'The address names trace 99, policy <img>, budget x, layer -1, other policy ' +
+    'none, which this page does not have.');
+  assert.equal(await page.$eval('#lacking', (line) => line.hidden), true);
   for (const one of [page, again, nonsense]) assert.deepEqual(one.mistakes, []);
 }
 

@@ -134,6 +134,21 @@ function readLink() {
   state.seen = number('seen', 0);
 }
 
+// Shows what the address names, and says what of it the page does not have.
+function follow() {
+  readLink();
+  select();
+  const link = new URLSearchParams(location.hash.slice(1));
+  const names = { trace: 'trace', policy: 'policy', budget: 'budget', layer: 'layer',
+    head: 'head', other: 'other policy', otherBudget: 'budget of the other policy' };
+  const lacking = Object.keys(names)
+    .filter((name) => link.get(name) && link.get(name) !== String(state[name]))
+    .map((name) => names[name] + ' ' + link.get(name));
+  at('lacking').hidden = lacking.length === 0;
+  at('lacking').textContent = 'The address names ' + lacking.join(', ') +
+    ', which this page does not have.';
+}
+
 function go(seen) {
   state.seen = seen;
   show();
@@ -184,6 +199,7 @@ function listen() {
   });
   Object.keys(state).filter((name) => at(name)?.tagName === 'SELECT').forEach((name) => {
     at(name).addEventListener('change', () => {
+      at('lacking').hidden = true;
       state[name] = name === 'trace' ? Number(at(name).value) : at(name).value;
       select();
       show();
@@ -209,7 +225,7 @@ function listen() {
   const resized = () => drawCurve(shown, state.seen);
   window.addEventListener('resize', () => settle('resize', 150, resized));
   at('text').addEventListener('pointerover', (event) => explainWord(event, shown));
-  window.addEventListener('hashchange', () => { readLink(); select(); show(); });
+  window.addEventListener('hashchange', () => { follow(); show(); });
 }
 
 async function start() {
@@ -220,10 +236,9 @@ async function start() {
   state.trace = run.traces.findIndex((trace) => trace.cells.length > 0);
   const telling = mostTelling(run.traces[state.trace], all());
   first.forEach((part) => { state[part] = telling[part]; });
-  readLink();
   at('choice').hidden = false;
   at('view').hidden = false;
-  select();
+  follow();
   listen();
   show();
   at('loading').hidden = true;
