@@ -73,6 +73,19 @@ std::string curves(const Sweep& sweep,
   return "plot " + join(parts, ", ") + "\n";
 }
 
+// The least number that a curve or a bar shows.
+double lowest_of(const Sweep& sweep, const std::vector<Line>& lines, const Measure& measure) {
+  double lowest = 1;
+  for (const Line& line : lines) {
+    for (const std::size_t s : line.specs) {
+      const Interval value = value_of(sweep.specs[s], measure);
+      const double shown = lines.size() <= most_bars ? std::min(value.low, value.mean) : value.mean;
+      if (std::isfinite(shown)) lowest = std::min(lowest, shown);
+    }
+  }
+  return lowest;
+}
+
 std::vector<Measure> measures_of(const Sweep& sweep, const std::vector<Line>& lines) {
   const bool errors = std::ranges::any_of(lines, [&](const Line& line) {
     return std::isfinite(sweep.specs[line.specs[0]].after.output_error.mean);
@@ -98,6 +111,17 @@ std::vector<Measure> measures_of(const Sweep& sweep, const std::vector<Line>& li
                         .label = "top-k overlap"});
   }
   return measures;
+}
+
+// Names the lines whose caches are larger than the budget at which they are drawn.
+std::string larger_than_budget(const Sweep& sweep, const std::vector<Line>& lines) {
+  std::vector<std::string> names;
+  for (const Line& line : lines) {
+    const auto more = [&](std::size_t s) { return stores_more(sweep.specs[s]); };
+    if (std::ranges::any_of(line.specs, more)) names.push_back(line.label);
+  }
+  if (names.empty()) return "";
+  return " Larger than the budget at which they are drawn: " + join(names, ", ") + ".";
 }
 
 std::string caption_of(const Sweep& sweep, bool errors) {
@@ -145,12 +169,14 @@ Figure budget_figure(const Sweep& sweep) {
     figure.body +=
         grid.place(i) + "set ylabel '" + measure.label + "'\n" +
         axis_label('x', true, "budget, tokens") +
-        (measure.logarithmic ? "set logscale y\nset format y '10^{%L}'\nset yrange [*:*]\n"
-                             : "unset logscale y\nset format y '%g'\nset yrange [*:1]\n") +
+        (measure.logarithmic ? "set logscale y\nset format y '10^{%L}'\nset yrange [*:*]\n" +
+                                   std::string(automatic_tics)
+                             : "unset logscale y\nset format y '%g'\nset yrange [*:1]\n" +
+                                   share_tics(lowest_of(sweep, lines, measure))) +
         curves(sweep, lines, measure, data) + std::string(legend_done);
   }
   data.finish(figure);
-  figure.caption = caption_of(sweep, measures.size() == 4);
+  figure.caption = caption_of(sweep, measures.size() == 4) + larger_than_budget(sweep, lines);
   return figure;
 }
 

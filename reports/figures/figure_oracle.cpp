@@ -13,8 +13,8 @@ namespace kv::reports {
 namespace {
 
 constexpr Look optimum_look = {.colour = "#000000", .dash = "1"};
-constexpr Look per_step_look = {.colour = "#777777", .dash = "2"};
-constexpr Look greedy_look = {.colour = "#777777", .dash = "3"};
+constexpr Look per_step_look = {.colour = "#777777", .dash = "2", .point = 4};
+constexpr Look greedy_look = {.colour = "#777777", .dash = "3", .point = 8};
 
 bool measured(const SpecSummary& spec) {
   return spec.spec.bounded() && std::isfinite(spec.after.optimum_share);
@@ -67,12 +67,26 @@ std::string curve(const Sweep& sweep,
   return block + " using 1:2 with linespoints";
 }
 
+// The least of the numbers of some lines.
+template <typename ValueOf>
+double lowest_of(const Sweep& sweep, const std::vector<Line>& lines, ValueOf value_of) {
+  double lowest = 1;
+  for (const Line& line : lines) {
+    for (const std::size_t s : line.specs) {
+      if (measured(sweep.specs[s])) lowest = std::min(lowest, value_of(sweep.specs[s]));
+    }
+  }
+  return lowest;
+}
+
 std::string bounds_panel(const Sweep& sweep, const Line& line, FigureData& data) {
   const auto add = [&](const char* label, const Look& look, auto value_of) {
-    return curve(sweep, line, label, "retained_mass", data, value_of) + line_style(look) +
-           " pt 7 ps 0.5" + " title '" + label + "'";
+    return curve(sweep, line, label, "retained_mass", data, value_of) + point_style(look) +
+           " title '" + label + "'";
   };
-  return "plot " +
+  const double lowest =
+      lowest_of(sweep, {line}, [](const SpecSummary& s) { return s.after.oracle.greedy; });
+  return share_tics(lowest) + "plot " +
          add("per step", per_step_look,
              [](const SpecSummary& s) { return s.after.oracle.per_step; }) +
          ", " +
@@ -90,7 +104,9 @@ std::string shares_panel(const Sweep& sweep, const std::vector<Line>& lines, Fig
                           [](const SpecSummary& s) { return s.after.optimum_share; }) +
                     point_style(line.look) + curve_title(line.label));
   }
-  return "plot " + join(parts, ", ") + "\n";
+  const double lowest =
+      lowest_of(sweep, lines, [](const SpecSummary& s) { return s.after.optimum_share; });
+  return share_tics(lowest) + "plot " + join(parts, ", ") + "\n";
 }
 
 }  // namespace

@@ -72,8 +72,8 @@ double ems(unsigned char c) {
   return c >= 'A' && c <= 'Z' ? 0.79 : 0.64;
 }
 
-// The lines that have an entry: quiet ones share the last.
-std::vector<Line> entries_of(const std::vector<Line>& all) {
+// The lines that have an entry: quiet ones share the last. Without a table nothing names them.
+std::vector<Line> entries_of(const std::vector<Line>& all, bool has_table) {
   std::vector<Line> entries;
   std::size_t quiet = 0;
   Line others;
@@ -87,7 +87,7 @@ std::vector<Line> entries_of(const std::vector<Line>& all) {
   }
   if (quiet == 1) entries.push_back(others);
   if (quiet < 2) return entries;
-  others.label = std::to_string(quiet) + " others, see the table";
+  others.label = std::to_string(quiet) + (has_table ? " others, see the table" : " others");
   entries.push_back(others);
   return entries;
 }
@@ -101,7 +101,8 @@ double legend_text_width(std::string_view text) {
 }
 
 std::string add_legend(const std::vector<Line>& all, Grid& grid, Swatch swatch) {
-  const std::vector<Line> lines = entries_of(all);
+  // A page of limited width is that of a paper.
+  const std::vector<Line> lines = entries_of(all, grid.page_width <= 0);
   Layout layout = layout_of(lines, grid);
   double left = 0;
   double top = grid.top;

@@ -23,6 +23,15 @@ std::size_t columns_for(std::size_t panels) {
   return panels == 5 || panels == 6 || panels == 9 ? 3 : 4;
 }
 
+// 1, 2 or 5 times a power of ten, of which `most` or fewer make the span.
+std::string tic_step(double span, int most) {
+  double step = span > 0 ? std::pow(10.0, std::floor(std::log10(span / most))) : 1;
+  for (const double factor : {2.0, 2.5, 2.0}) {
+    if (span / step > most) step *= factor;
+  }
+  return shortest(step);
+}
+
 }  // namespace
 
 std::string plain_axes() {
@@ -104,11 +113,14 @@ std::string panel_title(const std::string& label, double pixels) {
 }
 
 std::string round_tics(char axis, double top, int most) {
-  double step = top > 0 ? std::pow(10.0, std::floor(std::log10(top / most))) : 1;
-  for (const double factor : {2.0, 2.5, 2.0}) {
-    if (top / step > most) step *= factor;
-  }
-  return "set " + std::string(1, axis) + "tics 0," + shortest(step) + "\n";
+  return "set " + std::string(1, axis) + "tics 0," + tic_step(top, most) + "\n";
+}
+
+std::string share_tics(double lowest) {
+  constexpr int most = 5;  // gnuplot would put ten on any height
+  const double span = 1 - lowest;
+  return span > 0 && span <= 1 ? "set ytics " + tic_step(span, most) + "\n"
+                               : std::string(automatic_tics);
 }
 
 std::string token_tics(char axis, std::size_t tokens, int most) {

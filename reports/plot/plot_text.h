@@ -78,7 +78,12 @@ std::string panel_title(const std::string& label, double pixels);
 // Tics from 0 to `top` in steps of 1, 2 or 5 times a power of ten, about `most` of them.
 std::string round_tics(char axis, double top, int most);
 
-// The same for an axis that counts tokens, with tics at whole tokens only.
+// The y axis of shares from `lowest`, or a little below, up to 1, and that of other numbers after
+// it.
+std::string share_tics(double lowest);
+inline constexpr std::string_view automatic_tics = "set ytics autofreq\n";
+
+// As round_tics for an axis that counts tokens, with tics at whole tokens only.
 std::string token_tics(char axis, std::size_t tokens, int most);
 
 // The label of an x axis of the queries' positions, of which `tokens` are shown. On a page of

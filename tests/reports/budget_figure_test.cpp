@@ -2,6 +2,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/plot/plot_text.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv::reports {
@@ -36,6 +37,19 @@ TEST(BudgetFigure, ShowsWhatIsLostAndLeavesOutWhatALogarithmCannotShow) {
   }
   EXPECT_EQ(lost, 3U);  // two policies at two budgets, one of which lost nothing
   EXPECT_NE(figure.body.find("set logscale y"), std::string::npos);
+}
+
+TEST(BudgetFigure, SharesHaveFewTics) {
+  const std::string before = "set ytics ";
+  for (double lowest = 0; lowest < 0.9999; lowest += 0.01 * (1 - lowest)) {
+    const std::string tics = share_tics(lowest);
+    ASSERT_TRUE(tics.starts_with(before)) << tics;
+    const double steps = (1 - lowest) / std::stod(tics.substr(before.size()));
+    EXPECT_GE(steps, 2 - 1e-6) << lowest;
+    EXPECT_LE(steps, 5 + 1e-6) << lowest;
+  }
+  EXPECT_EQ(share_tics(1), automatic_tics);
+  EXPECT_EQ(share_tics(-0.5), automatic_tics);
 }
 
 // Every spec of a wide sweep is drawn at its budget, and the legend has the room it needs.
