@@ -4,6 +4,9 @@
 #include <boost/json/stream_parser.hpp>
 #include <cstddef>
 
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/repeated_key.h"
+
 namespace kv {
 
 Result<boost::json::value> json_value(std::string_view text,
@@ -14,7 +17,12 @@ Result<boost::json::value> json_value(std::string_view text,
   const std::size_t used = parser.write_some(text.data(), text.size(), failed);
   if (!failed && used < text.size()) failed = boost::json::error::extra_data;
   if (!failed) parser.finish(failed);
-  if (!failed) return parser.release();
+  if (!failed) {
+    const std::string twice = repeated_key(text);
+    if (twice.empty()) return parser.release();
+    return malformed("'" + name + "' has the field '" + printable_line(twice) +
+                     "' twice in one object; expected each field once");
+  }
   const auto before = text.substr(0, std::min(used, text.size()));
   const auto line = 1 + std::ranges::count(before, '\n');
   return malformed("'" + name + "' is not JSON in line " + std::to_string(line) + " (" +

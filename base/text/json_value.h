@@ -10,7 +10,8 @@
 namespace kv {
 
 // The value. Errors name the file and the line in which it is no JSON, and what was expected there:
-// "'plan.json' is not JSON in line 3 (syntax error); expected a plan".
+// "'plan.json' is not JSON in line 3 (syntax error); expected a plan". A field that one object has
+// twice is an error too.
 Result<boost::json::value> json_value(std::string_view text,
                                       const std::string& name,
                                       std::string_view expected);

@@ -7,6 +7,7 @@
 #include "kvcheck/base/text/json_at.h"
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/repeated_key.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 
 namespace kv::model {
@@ -38,6 +39,20 @@ std::vector<std::string> choices_at(const JsonAt& at, const TaskItem& item) {
   return choices;
 }
 
+// A generated answer ends before a stop, so that none can be one with a stop inside. Choices are
+// ranked by their losses, which stops do not change.
+void check_stops(const TaskItem& item, const JsonAt& answers) {
+  if (!item.choices.empty() || item.answers.size() != answers.size("a list of texts")) return;
+  for (std::size_t i = 0; i < item.answers.size(); ++i) {
+    for (const std::string& stop : item.stops) {
+      if (stop.empty() || item.answers[i].find(stop) == std::string::npos) continue;
+      answers[i].complain("it has the stop '" + printable_line(stop) +
+                          "', before which every generated answer ends; expected answers without "
+                          "a stop");
+    }
+  }
+}
+
 TaskItem item_at(const JsonAt& at) {
   TaskItem item;
   at.only_ever({"id", "group", "context", "question", "answers", "choices", "stop", "about"});
@@ -52,6 +67,7 @@ TaskItem item_at(const JsonAt& at) {
   if (const auto choices = at.find("choices")) item.choices = choices_at(*choices, item);
   item.stops = {"\n"};
   if (const auto stops = at.find("stop")) item.stops = filled_texts(*stops);
+  if (answers.is_array()) check_stops(item, answers);
   return item;
 }
 
@@ -67,6 +83,10 @@ Result<TaskItem> parse_item(std::string_view line, const std::string& where) {
   if (failed) {
     return malformed(where + " is not JSON (" + failed.message() + " at byte " +
                      std::to_string(used) + "); expected an item of a task on each line");
+  }
+  if (const std::string twice = repeated_key(line); !twice.empty()) {
+    return malformed(where + " has the field '" + printable_line(twice) +
+                     "' twice in one object; expected each field once");
   }
   const boost::json::value value = parser.release();
   Complaints complaints;

@@ -28,8 +28,9 @@ struct TaskItem {
 // "question", "choices", "stop" ["\n"] and "about" (an object that says how the item was made,
 // which is not read). Empty lines are skipped. `name` is the file's, for errors, which also have
 // the line and the field. Errors: no items; text that is not UTF-8; what is not JSON; a field that
-// is unknown, missing, of another kind or empty; an id that two items have; choices without the
-// first answer. Cost: linear in the text.
+// is unknown, missing, of another kind, empty or given twice; an id that two items have; choices
+// without the first answer; an answer with a stop inside, unless there are choices. Cost:
+// linear in the text.
 Result<std::vector<TaskItem>> parse_tasks(std::string_view text, const std::string& name);
 
 // The line that parse_tasks reads as this item, without a line break. `about` is JSON, or empty.

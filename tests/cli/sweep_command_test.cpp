@@ -170,6 +170,8 @@ TEST(SweepCommand, OfAWrongPlanIsOneSentenceAndNoFile) {
   const std::string trace = R"({"replay": {"traces": ["synthetic:zipf:tokens=64"], )";
   for (const Wrong& wrong : std::vector<Wrong>{
            {"{\n\"replay\": {,}}", "' is not JSON in line 2 (syntax error); expected a plan"},
+           {R"({"replay": {"traces": ["a"], "policies": ["h2o"], "policies": ["dense"]}})",
+            "' has the field 'policies' twice in one object; expected each field once"},
            {R"({"reply": {}})", "plan: unknown field 'reply'; did you mean 'replay'?"},
            {trace + R"("policies": ["h20"], "budgets": [16]}})",
             "plan.replay.policies[0]: in spec 'h20': unknown policy 'h20'; did you mean 'h2o'?"},

@@ -59,6 +59,12 @@ TEST(TaskItem, ErrorsNameTheLineAndTheField) {
               HasSubstr("item.choices: there is one choice"));
   EXPECT_THAT(error_of(R"({"id":"a","context":"c","answers":["x"],"choices":["x","x"]})"),
               HasSubstr("item.choices: two choices are equal"));
+  EXPECT_THAT(error_of(R"({"id":"a","context":"c","context":"d","answers":["x"]})"),
+              HasSubstr("line 1 has the field 'context' twice in one object"));
+  EXPECT_THAT(error_of(R"({"id":"a","context":"c","answers":["x","a.b"],"stop":["."]})"),
+              HasSubstr("item.answers[1]: it has the stop '.', before which every generated"));
+  EXPECT_THAT(error_of(R"({"id":"a","context":"c","answers":["a\nb"]})"),
+              HasSubstr("item.answers[0]: it has the stop"));
   EXPECT_THAT(error_of(good + "\n{\"id\":\"\xff\"}"), HasSubstr("line 2: byte 7 is not UTF-8"));
 }
 

@@ -1,0 +1,94 @@
+#include "kvcheck/base/text/repeated_key.h"
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <cstdint>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace kv {
+namespace {
+
+using ErrorCode = boost::json::error_code;
+using Text = boost::json::string_view;
+
+// Receives the parser's events.
+class KeyEvents {
+ public:
+  static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
+
+  std::string found;
+
+  bool on_document_begin(ErrorCode&) { return true; }
+
+  bool on_document_end(ErrorCode&) { return true; }
+
+  bool on_object_begin(ErrorCode&) {
+    open_.emplace_back();
+    return true;
+  }
+
+  bool on_object_end(std::size_t, ErrorCode&) {
+    open_.pop_back();
+    return true;
+  }
+
+  bool on_array_begin(ErrorCode&) { return true; }
+
+  bool on_array_end(std::size_t, ErrorCode&) { return true; }
+
+  bool on_key_part(Text part, std::size_t, ErrorCode&) {
+    key_.append(part.data(), part.size());
+    return true;
+  }
+
+  bool on_key(Text part, std::size_t, ErrorCode& code) {
+    key_.append(part.data(), part.size());
+    if (open_.back().insert(key_).second) {
+      key_.clear();
+      return true;
+    }
+    found = std::exchange(key_, {});
+    code = boost::json::error::extra_data;  // any, to end the parse
+    return false;
+  }
+
+  bool on_string_part(Text, std::size_t, ErrorCode&) { return true; }
+
+  bool on_string(Text, std::size_t, ErrorCode&) { return true; }
+
+  bool on_number_part(Text, ErrorCode&) { return true; }
+
+  bool on_int64(std::int64_t, Text, ErrorCode&) { return true; }
+
+  bool on_uint64(std::uint64_t, Text, ErrorCode&) { return true; }
+
+  bool on_double(double, Text, ErrorCode&) { return true; }
+
+  bool on_bool(bool, ErrorCode&) { return true; }
+
+  bool on_null(ErrorCode&) { return true; }
+
+  bool on_comment_part(Text, ErrorCode&) { return true; }
+
+  bool on_comment(Text, ErrorCode&) { return true; }
+
+ private:
+  std::vector<std::unordered_set<std::string>> open_;  // the keys of the objects around this place
+  std::string key_;
+};
+
+}  // namespace
+
+std::string repeated_key(std::string_view json) {
+  boost::json::basic_parser<KeyEvents> parser(boost::json::parse_options{});
+  ErrorCode code;
+  parser.write_some(false, json.data(), json.size(), code);
+  return parser.handler().found;
+}
+
+}  // namespace kv
