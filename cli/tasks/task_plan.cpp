@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "kvcheck/cli/model/model_memory.h"
 #include "kvcheck/cli/replay/replay_plan.h"
@@ -125,6 +126,32 @@ std::size_t longest_of(const TaskPlan& plan) {
   return longest;
 }
 
+// A note on answers that no trim after the question can change: their one token follows from the
+// last token of the question, which sees the whole cache.
+std::vector<std::string> short_answer_notes(const TaskPlan& plan) {
+  const bool after_question = std::ranges::any_of(plan.cells, [](const Cell& cell) {
+    return cell.spec.phases.compress == Phases::Compress::question;
+  });
+  const auto one_token = [](const model::TaskStream& one) { return one.longest == 1; };
+  const auto count = std::ranges::count_if(plan.streams, one_token);
+  if (!after_question || count == 0) return {};
+  return {std::to_string(count) + " of " + std::to_string(plan.streams.size()) +
+          " items have answers of one token, which compress=question cannot change: the last token "
+          "of a question sees the whole prompt"};
+}
+
+// Notes on items that are longer than the texts that the model was trained on.
+std::vector<std::string> context_notes(const TaskPlan& plan) {
+  const std::size_t context = plan.opened->model.config.context;
+  const auto longer = [&](const model::TaskStream& one) { return one.prompt.size() > context; };
+  const auto count = std::ranges::count_if(plan.streams, longer);
+  if (context == 0 || count == 0) return {};
+  return {std::to_string(count) + " of " + std::to_string(plan.streams.size()) +
+          (plan.streams.size() == 1 ? " item is" : " items are") + " longer than the " +
+          std::to_string(context) + " tokens that the model was trained on, up to " +
+          std::to_string(longest_of(plan)) + "; their answers also show what that costs"};
+}
+
 }  // namespace
 
 model::Answering TaskPlan::answering(const Cell& cell) const {
@@ -146,8 +173,9 @@ std::uint64_t checksum_of_tokens(const TaskPlan& plan) {
     add(stream.prompt);
     add(stream.answer);
     for (const auto& choice : stream.choices) add(choice);
-    const std::array<std::uint64_t, 4> numbers = {stream.marks.prompt, stream.marks.question,
-                                                  stream.choice, stream.longest};
+    for (const bool right : stream.right) sum = 2 * sum + (right ? 1 : 0);
+    const std::array<std::uint64_t, 3> numbers = {stream.marks.prompt, stream.marks.question,
+                                                  stream.longest};
     sum = XXH3_64bits_withSeed(numbers.data(), sizeof numbers, sum);
   }
   if (plan.options.token_classes == nullptr) return sum;
@@ -184,6 +212,8 @@ Result<TaskPlan> plan_tasks(const Arguments& arguments, TaskGiven given) {
   for (std::string& note : notes_on(plan.cells, longest_of(plan))) {
     plan.notes.push_back(std::move(note));
   }
+  std::ranges::move(context_notes(plan), std::back_inserter(plan.notes));
+  std::ranges::move(short_answer_notes(plan), std::back_inserter(plan.notes));
   if (auto fits = check_memory_of(arguments, plan); !fits) return fits.error();
   return plan;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -177,13 +178,17 @@ class Answer {
     return {};
   }
 
-  // Choices of equal probability share the better rank.
+  // That of the likeliest right choice among the wrong ones. Choices of equal probability share the
+  // better rank.
   [[nodiscard]] std::size_t rank() const {
     if (stream_.choices.empty()) return 0;
-    const double right = sum(asked_[1 + stream_.choice]);
+    double right = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < stream_.choices.size(); ++i) {
+      if (stream_.right[i]) right = std::min(right, sum(asked_[1 + i]));
+    }
     std::size_t before = 0;
     for (std::size_t i = 0; i < stream_.choices.size(); ++i) {
-      if (sum(asked_[1 + i]) < right) ++before;
+      if (!stream_.right[i] && sum(asked_[1 + i]) < right) ++before;
     }
     return 1 + before;
   }

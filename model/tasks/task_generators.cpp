@@ -25,7 +25,8 @@ constexpr std::array<Kind, 9> all_kinds = {{
     {{"keys", "the number of one thing among those of --others more"}, keys_task},
     {{"lookup", "the value of one key in nothing but pairs of random words"}, lookup_task},
     {{"variables", "a value that is handed on over --others variables"}, variables_task},
-    {{"frequent", "the word that stands most often in a list; it has no depth"}, frequent_task},
+    {{"frequent", "the word that stands most often in a list; it has no depth", false},
+     frequent_task},
     {{"story-fact", "story of the bundled model: one fact"}, story_fact_task},
     {{"story-facts", "the same among --others facts of other names and items"}, story_facts_task},
     {{"story-names", "the same among --others facts of the same item"}, story_names_task},
@@ -58,10 +59,9 @@ Result<GeneratedTask> generate_task(const TaskRequest& request, const SentenceLe
   task.item.id = request.kind + "-" + std::to_string(request.index);
   task.item.group = request.kind;
   JsonObject about;
-  about.add("kind", request.kind)
-      .add("length", std::uint64_t{request.length})
-      .add("depth", request.depth)
-      .add("others", std::uint64_t{request.others})
+  about.add("kind", request.kind).add("length", std::uint64_t{request.length});
+  if (found->kind.has_depth) about.add("depth", request.depth);
+  about.add("others", std::uint64_t{request.others})
       .add("seed", request.seed)
       .add("index", std::uint64_t{request.index});
   // Only where it is true, so that other items have the bytes that they had without the option.

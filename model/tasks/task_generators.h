@@ -25,6 +25,7 @@ namespace kv::model {
 struct TaskKind {
   std::string_view name;
   std::string_view help;  // what is planted and asked
+  bool has_depth = true;  // what is asked for stands at TaskRequest::depth
 };
 
 std::span<const TaskKind> task_kinds();

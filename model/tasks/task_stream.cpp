@@ -62,18 +62,24 @@ std::vector<TokenId> rest_of(const std::vector<TokenId>& whole, std::size_t shar
 Result<TaskStream> stream_of(const TaskItem& item,
                              const Tokenizer& tokenizer,
                              std::optional<TokenId> begin) {
+  const auto in_item = [&](const Error& error, const char* part) {
+    return Error{error.kind,
+                 "item '" + printable_line(item.id) + "', " + part + ": " + error.message};
+  };
   Continuations continuations(item, tokenizer);
-  if (auto begun = continuations.begin(); !begun) return begun.error();
+  if (auto begun = continuations.begin(); !begun) {
+    return in_item(begun.error(), "context and question");
+  }
   std::vector<std::vector<TokenId>> answers;
   for (const std::string& answer : item.answers) {
     auto tokens = continuations.whole(answer);
-    if (!tokens) return tokens.error();
+    if (!tokens) return in_item(tokens.error(), "answers");
     answers.push_back(*std::move(tokens));
   }
   TaskStream stream;
   for (const std::string& choice : item.choices) {
     auto tokens = continuations.whole(choice);
-    if (!tokens) return tokens.error();
+    if (!tokens) return in_item(tokens.error(), "choices");
     stream.choices.push_back(*std::move(tokens));
   }
   const std::size_t shared = continuations.shared().size();
@@ -87,10 +93,11 @@ Result<TaskStream> stream_of(const TaskItem& item,
                      "': the first answer has no token of its own; expected an answer that the "
                      "tokenizer does not join with the question");
   }
-  const auto right = std::ranges::find(item.choices, item.answers.front());
-  stream.choice = static_cast<std::size_t>(right - item.choices.begin());
+  for (const std::string& choice : item.choices) {
+    stream.right.push_back(std::ranges::find(item.answers, choice) != item.answers.end());
+  }
   const auto context = tokenizer.encode(item.context);
-  if (!context) return context.error();
+  if (!context) return in_item(context.error(), "context");
   if (begin) stream.prompt.push_back(*begin);
   stream.marks.prompt = stream.prompt.size() + common_prefix(continuations.shared(), *context);
   stream.prompt.insert(stream.prompt.end(), continuations.shared().begin(),

@@ -82,7 +82,9 @@ TEST_F(AnswerTask, APromptEndsWithItsQuestion) {
   EXPECT_EQ(of.marks.question, 5U);  // what is NAME 's ITEM
   EXPECT_EQ(of.answer, tokenizer_->encode(" " + asked.answers.front()).value());
   EXPECT_EQ(of.choices.size(), 12U);
-  EXPECT_EQ(of.choices.at(of.choice), of.answer);
+  ASSERT_EQ(std::ranges::count(of.right, true), 1);
+  const auto right = std::ranges::find(of.right, true) - of.right.begin();
+  EXPECT_EQ(of.choices.at(static_cast<std::size_t>(right)), of.answer);
   EXPECT_EQ(of.longest, 2U);
 }
 
@@ -115,7 +117,10 @@ TEST_F(AnswerTask, LossesAreThoseOfNaiveReadings) {
       sums.push_back(0);
       for (const double loss : naive_losses(asked, of, by, choice)) sums.back() += loss;
     }
-    for (const double other : sums) rank += other < sums[of.choice] ? 1U : 0U;
+    // The first and the last of the choices are answers.
+    ASSERT_EQ(of.right, (std::vector<bool>{true, false, false, true}));
+    const double best = std::min(sums.front(), sums.back());
+    for (const double other : {sums[1], sums[2]}) rank += other < best ? 1U : 0U;
     EXPECT_EQ(done->answer.rank, rank) << spec;
     std::vector<TokenId> likeliest;
     while (likeliest.size() < of.longest) {

@@ -132,6 +132,14 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TaskGenerators, ValuesIn(kinds()), [](const auto
   return name;
 });
 
+TEST(TaskKinds, OnlyWhatHasADepthStatesOne) {
+  const auto about = [](const std::string& kind) {
+    return generate_task({.kind = kind, .length = 60}, words_in).value().about;
+  };
+  EXPECT_THAT(about("frequent"), testing::Not(testing::HasSubstr("depth")));
+  EXPECT_THAT(about("needle"), testing::HasSubstr("\"depth\":0.5"));
+}
+
 TEST(TaskKinds, TheFrequentWordIsTheMostFrequent) {
   for (std::uint32_t i = 0; i < 200; ++i) {
     const auto made = generate_task({.kind = "frequent", .length = 60, .index = i}, words_in);
