@@ -40,6 +40,7 @@ std::string storage_answer(const Spec& spec, std::string_view published) {
 
 std::string budget_of(const Spec& spec) {
   if (!spec.bounded()) return "none";
+  if (spec.budget == 0) return spec.budget_text() + ", for each " + std::string(name_of(spec.unit));
   const std::string tokens =
       std::to_string(spec.budget) + " tokens for each " + std::string(name_of(spec.unit));
   const bool mean = spec.budgets.law == Budgets::Law::adaptive;

@@ -51,11 +51,17 @@ Error one_for_each_budget(const std::string& preset, const Spec& own, const Swee
                      " " + at(1));
 }
 
+// Whether a share of the prompt is the budget of `spec`, while another policy takes those of the
+// sweep.
+bool keeps_ratio(const Spec& spec, const Sweep& sweep) {
+  return spec.phases.ratio > 0 && (sweep.others_take_budgets || sweep.takes_budgets());
+}
+
 // `word` at every budget of the sweep.
 Result<std::vector<Spec>> specs_of(const std::string& word, const Sweep& sweep) {
   // A policy without a budget would refuse the one that the sweep adds.
   const Result<Spec> alone = parse_spec(word, {.budget = 0, .chunk = sweep.chunk});
-  if (sweep.budgets.empty() || (alone && !alone->bounded())) {
+  if (sweep.budgets.empty() || (alone && (!alone->bounded() || keeps_ratio(*alone, sweep)))) {
     if (!alone) return alone.error();
     return std::vector<Spec>{*alone};
   }
@@ -114,6 +120,12 @@ Result<void> add_cells(const PolicyWord& word,
 }
 
 }  // namespace
+
+bool Sweep::takes_budgets() const {
+  return std::ranges::any_of(policies, [](const std::string& word) {
+    return word == all_policies || (parse_spec(word) && leaves_budget_open(word));
+  });
+}
 
 Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep) {
   const Result<std::vector<PolicyWord>> arguments = policy_words(sweep);

@@ -52,6 +52,15 @@ TEST(PhasesCommand, ReplayNamesTheShareTheMarksAndTheSetting) {
   EXPECT_THAT(test::read_text(folder / "report/trace-1/cells.jsonl"), HasSubstr("\"budget\":68,"));
 }
 
+TEST(PhasesCommand, AShareOfThePromptRunsBesideABudgetForOthers) {
+  const Ran ran = run({"replay", bundled, "--prompt", "400", "--policy", "@snapkv-prompt",
+                       "--policy", "window", "--policy", "dense", "--budget", "32,64"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("0.5 of 400"));
+  EXPECT_THAT(ran.out, testing::ContainsRegex("window +32 "));
+  EXPECT_THAT(ran.out, testing::ContainsRegex("window +64 "));
+}
+
 TEST(PhasesCommand, WrongMarksAreRefused) {
   const auto replay = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"replay", bundled, "--policy", "@snapkv-prompt"});

@@ -130,7 +130,12 @@ Detail detail_at(const JsonAt& plan, SweepKind kind) {
 
 // The fields that all kinds have, but the sources.
 void read_cells(const JsonAt& section, PlanText& text) {
-  text.policies = words_at(section.need("policies"), "policies");
+  const JsonAt policies = section.need("policies");
+  if (policies.is_string() && policies.text("a text") == "all") {
+    text.policies = {"all"};
+  } else {
+    text.policies = words_at(policies, "policies, or \"all\"");
+  }
   if (const auto list = section.find("budgets")) text.budgets = sizes_at(*list, "budgets", 1);
   if (const auto seeds = section.find("seeds")) text.seeds = seeds_at(*seeds);
   text.chunk = static_cast<std::uint32_t>(count_at(section, "chunk", 1, most_chunk, 0));
