@@ -210,7 +210,11 @@ Result<void> SweepFile::add(std::size_t source,
     copy_cell(result, i, fresh);
   }
   if (rows.empty()) return {};
-  KV_CHECK(!state_->complete);
+  if (state_->complete) {
+    return malformed(
+        "the results file is damaged: its run is complete and lacks cells of the plan; "
+        "expected a file as sweep leaves it");
+  }
   Database& database = state_->file.database;
   Transaction transaction(database);
   if (!transaction.begun()) return transaction.begun();

@@ -125,6 +125,15 @@ TEST_F(SweepKinds, HaveTheSameTablesForAnyNumberOfThreadsAndShards) {
   }
 }
 
+TEST_F(SweepKinds, AFileThatLostACellIsDamaged) {
+  const std::string plan = tasks(R"(, "seeds": 4)");
+  sweep(plan, "run.db");
+  tamper("run.db", "DELETE FROM task_cells WHERE id = 1");
+  const Ran ran = run({"sweep", plan, "-o", folder_ / "run.db"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("is damaged: its run is complete and lacks cells of the plan"));
+}
+
 TEST_F(SweepKinds, LoseNoCellWhenTheyAreKilled) {
   const std::string plan = evaluations(R"(, "seeds": 6, "windows": [0, 64])");
   sweep(plan, "whole.db", {"--threads", "2"});
