@@ -57,8 +57,8 @@ constexpr std::array<Option, 14> table = {{
      .help = "one file: a table of means with their intervals over texts, without tests"},
     {.name = "margin",
      .value = "X",
-     .default_value = "0.01",
-     .help = "differences within X count as equal, in the unit of the measure"},
+     .help = "differences within X count as equal, in the unit of the measure [0.01; of timings a "
+             "twentieth of their mean]"},
     {.name = "level",
      .value = "P",
      .default_value = "0.05",
@@ -123,11 +123,13 @@ Result<reports::CompareOptions> options_of(const Arguments& arguments,
                                            const std::vector<Runs>& runs,
                                            const reports::Selection& selection) {
   reports::CompareOptions options;
-  const auto margin = parse_real(arguments.value("margin"), "--margin", 0, 1e6);
-  if (!margin) return margin.error();
+  if (arguments.given("margin")) {
+    const auto margin = parse_real(arguments.value("margin"), "--margin", 0, 1e12);
+    if (!margin) return margin.error();
+    options.margin = *margin;
+  }
   const auto level = parse_real(arguments.value("level"), "--level", 1e-6, 0.5);
   if (!level) return level.error();
-  options.margin = *margin;
   options.level = *level;
   if (!arguments.given("against")) return options;
   const std::string words = arguments.value("against");

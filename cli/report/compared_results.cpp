@@ -10,6 +10,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/compare/named_spec.h"
+#include "kvcheck/reports/compare/run_sizes.h"
 
 namespace kv::cli {
 namespace {
@@ -36,6 +37,23 @@ Result<std::optional<std::size_t>> window_of(const Arguments& arguments,
                      list_of(windows) +
                      " tokens (0: not cut), which are not different texts; expected --window with "
                      "one of these, or --run");
+}
+
+// A text and its beginning are not two texts.
+Result<void> check_lengths_of_texts(const Arguments& arguments,
+                                    std::span<const Runs> files,
+                                    std::span<const reports::Measure> measures,
+                                    std::optional<std::size_t> window) {
+  const bool evaluated = std::ranges::any_of(measures, [](const reports::Measure& measure) {
+    return measure.in == reports::MeasuredIn::evaluations;
+  });
+  for (std::size_t i = 0; evaluated && i < files.size(); ++i) {
+    const std::string found = reports::prefixes_in(files[i], window);
+    if (found.empty()) continue;
+    return usage_error(arguments.operands()[i] + " has evaluations of " + found +
+                       ", which are not different texts; expected --run with one of them");
+  }
+  return {};
 }
 
 // Timings of one length: a run at two lengths is not two runs, also if there are two files.
@@ -147,6 +165,9 @@ Result<reports::Selection> selection_of(const Arguments& arguments,
                                         std::span<const reports::Measure> measures) {
   const auto window = window_of(arguments, files.front());
   if (!window) return window.error();
+  if (auto fine = check_lengths_of_texts(arguments, files, measures, *window); !fine) {
+    return fine.error();
+  }
   const auto length = length_of(arguments, files, measures);
   if (!length) return length.error();
   const auto layer = layer_of(arguments, files, measures);

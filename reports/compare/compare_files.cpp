@@ -42,7 +42,7 @@ std::vector<std::string> canonicals_of(const MeasuredTexts& all) {
 bool Comparison::worse(const ComparedSpec& row) const {
   const bool lower = row.mean < row.other_mean;
   if (row.finding == Finding::few) {
-    return lower == measure.more_is_better && std::abs(row.mean - row.other_mean) > options.margin;
+    return lower == measure.more_is_better && std::abs(row.mean - row.other_mean) > margin;
   }
   return row.finding == (measure.more_is_better ? Finding::lower : Finding::higher);
 }
@@ -51,8 +51,11 @@ Comparison compare_files(const MeasuredTexts& before,
                          const MeasuredTexts& after,
                          const Measure& measure,
                          const CompareOptions& options) {
-  Comparison comparison{
-      .measure = measure, .options = options, .layer = after.layer, .files = true};
+  Comparison comparison{.measure = measure,
+                        .options = options,
+                        .margin = options.margin.value_or(usual_margin(measure, before)),
+                        .layer = after.layer,
+                        .files = true};
   const std::vector<std::string> only_before = missing_in(before.texts, after.texts);
   leave_out(comparison, only_before, "text", "in the first file only");
   leave_out(comparison, missing_in(after.texts, before.texts), "text", "in the second file only");
@@ -71,7 +74,7 @@ Comparison compare_files(const MeasuredTexts& before,
     family.columns.push_back(filled(
         test_pairs(comparison.rows.back(), arranged(after, after.specs[i].values, texts),
                    arranged(before, before.specs[static_cast<std::size_t>(old)].values, texts),
-                   options.margin)));
+                   comparison.margin)));
     if (comparison.rows.back().test.pairs == 0) {
       comparison.rows.pop_back();
       family.columns.pop_back();

@@ -1,6 +1,7 @@
 // The specs of one results file with each other.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <span>
 #include <tuple>
@@ -21,6 +22,20 @@ Group group_of(const MeasuredSpec& spec) {
   return {spec.stores_more, spec.spec.budget, spec.spec.budget_text()};
 }
 
+// Makes equal what differs by rounding alone. Caches that keep the same tokens add up in other
+// orders, and neither ranks nor tests may read those last digits.
+void join_equal(std::vector<std::vector<double>>& values, std::size_t text) {
+  constexpr double rounding = 1e-7;  // weights are f32
+  std::vector<std::vector<double>*> order;
+  for (std::vector<double>& own : values) order.push_back(&own);
+  std::ranges::sort(order, {}, [&](const std::vector<double>* own) { return (*own)[text]; });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const double before = (*order[i - 1])[text];
+    double& value = (*order[i])[text];
+    if (value - before <= rounding * std::abs(value)) value = before;
+  }
+}
+
 // The values of some specs at the texts that all of them have; NaN elsewhere.
 std::vector<std::vector<double>> complete_values(const MeasuredTexts& all,
                                                  const std::vector<std::size_t>& specs) {
@@ -29,10 +44,34 @@ std::vector<std::vector<double>> complete_values(const MeasuredTexts& all,
   for (std::size_t text = 0; text < all.texts.size(); ++text) {
     const bool missing = std::ranges::any_of(
         values, [&](const std::vector<double>& own) { return std::isnan(own[text]); });
-    if (!missing) continue;
+    if (!missing) {
+      join_equal(values, text);
+      continue;
+    }
     for (std::vector<double>& own : values) own[text] = not_measured;
   }
   return values;
+}
+
+// Where specs lose their first token at other queries, their means are over other queries, too: a
+// sentence about the first text and the two specs that are farthest apart. Empty if there is none.
+std::string other_queries(const MeasuredTexts& all,
+                          const std::vector<std::size_t>& members,
+                          const std::vector<std::string>& names) {
+  for (std::size_t text = 0; text < all.texts.size(); ++text) {
+    std::vector<std::size_t> some;
+    std::ranges::copy_if(members, std::back_inserter(some), [&](std::size_t i) {
+      return text < all.specs[i].first_queries.size() && !std::isnan(all.specs[i].values[text]);
+    });
+    if (some.size() < 2) continue;
+    const auto first = [&](std::size_t i) { return all.specs[i].first_queries[text]; };
+    const auto [early, late] = std::ranges::minmax_element(some, {}, first);
+    if (first(*late) - first(*early) < 2) continue;  // one query, as between two timings
+    return "Means begin where each spec first loses a token, which is not the same query: " +
+           names[*early] + " at position " + std::to_string(first(*early)) + ", " + names[*late] +
+           " at " + std::to_string(first(*late));
+  }
+  return {};
 }
 
 // Ranks of the rows by their values at the texts that all have.
@@ -88,6 +127,8 @@ void add_group(Comparison& comparison,
   const std::size_t first_row = comparison.rows.size();
   const std::size_t first_column = family.columns.size();
   const std::vector<std::string> names = names_of(all);
+  const std::string queries = other_queries(all, members, names);
+  if (!queries.empty() && comparison.left_out.empty()) comparison.left_out.push_back(queries);
   for (const std::vector<double>& own : values) family.columns.push_back(filled(own));
   for (std::size_t i = 0; i < ranked; ++i) {
     ComparedSpec row = row_of(all.specs[members[i]], names[members[i]]);
@@ -96,7 +137,7 @@ void add_group(Comparison& comparison,
       row.other = names[other];
       const bool elsewhere = reference >= ranked;
       if (elsewhere) row.other += " at " + all.specs[other].spec.budget_text();
-      test_pairs(row, values[i], values[reference], comparison.options.margin);
+      test_pairs(row, values[i], values[reference], comparison.margin);
     }
     if (row.test.pairs > 0) family.of_row.push_back(family.contrasts.size());
     comparison.rows.push_back(std::move(row));
@@ -115,11 +156,26 @@ void add_group(Comparison& comparison,
 
 }  // namespace
 
+double usual_margin(const Measure& measure, const MeasuredTexts& all) {
+  if (measure.in != MeasuredIn::timings) return 0.01;
+  std::vector<double> values;
+  for (const MeasuredSpec& spec : all.specs) {
+    values.insert(values.end(), spec.values.begin(), spec.values.end());
+  }
+  const double share = overall(values) / 20;
+  if (!(share > 0)) return 0.01;
+  const double digit = std::pow(10, std::floor(std::log10(share)) - 1);
+  return std::round(share / digit) * digit;
+}
+
 Comparison compare_specs(const MeasuredTexts& all,
                          const Measure& measure,
                          const CompareOptions& options) {
-  Comparison comparison{
-      .measure = measure, .options = options, .layer = all.layer, .texts = all.texts.size()};
+  Comparison comparison{.measure = measure,
+                        .options = options,
+                        .margin = options.margin.value_or(usual_margin(measure, all)),
+                        .layer = all.layer,
+                        .texts = all.texts.size()};
   const bool best = options.against.empty();
   std::vector<std::string> alone;
   Family family;
@@ -128,13 +184,14 @@ Comparison compare_specs(const MeasuredTexts& all,
       return (measure.more_is_better ? -1 : 1) * overall(all.specs[i].values);
     });
     const std::size_t other = best ? members.front() : reference_of(all, members, options.against);
-    if (other == nothing || (members.size() == 1 && other == members.front())) {
+    if (other == nothing || (best && members.size() == 1)) {
       for (const std::size_t member : members) alone.push_back(all.specs[member].canonical);
       continue;
     }
     add_group(comparison, family, all, members, other);
   }
-  leave_out(comparison, alone, "spec", "alone at its budget");
+  leave_out(comparison, alone, "spec",
+            "alone at its budget, where caches that store more are apart");
   find(comparison, family);
   return comparison;
 }

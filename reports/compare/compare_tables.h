@@ -13,12 +13,17 @@
 namespace kv::reports {
 
 struct CompareOptions {
-  double margin = 0.01;  // differences within it count as equal, in the unit of the measure
-  double level = 0.05;   // of each finding, over all tests of a measure
+  // Differences within it count as equal, in the unit of the measure; nullopt: usual_margin().
+  std::optional<double> margin{};
+  double level = 0.05;  // of each finding, over all tests of a measure
   // Canonical texts of specs: each spec is compared with the one of its budget, or with the only
   // one. Empty: with the best of its budget.
   std::vector<std::string> against{};
 };
+
+// 0.01, which no time and no number of bytes would fit: of timings a twentieth of the mean over all
+// specs, to two digits.
+double usual_margin(const Measure& measure, const MeasuredTexts& all);
 
 // One spec with another value for the same texts.
 struct ComparedSpec {
@@ -39,12 +44,14 @@ struct ComparedSpec {
 struct Comparison {
   Measure measure;
   CompareOptions options;
+  double margin = 0.01;
   std::vector<ComparedSpec> rows{};
-  std::optional<std::size_t> layer{};   // whose heads alone are compared
-  std::size_t texts = 0;                // that are in both files, or in the one
-  std::size_t tests = 0;                // for which p-values are corrected
-  bool files = false;                   // two files are compared, not specs
-  std::vector<std::string> left_out{};  // specs and texts that only one side has, as sentences
+  std::optional<std::size_t> layer{};  // whose heads alone are compared
+  std::size_t texts = 0;               // that are in both files, or in the one
+  std::size_t tests = 0;               // for which p-values are corrected
+  bool files = false;                  // two files are compared, not specs
+  // As sentences: specs and texts that only one side has, and means over other queries.
+  std::vector<std::string> left_out{};
 
   // Whether the row's value is worse than the other one: shown for other texts, or, with too few
   // texts for that, beyond the margin on these.

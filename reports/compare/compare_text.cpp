@@ -158,7 +158,7 @@ Table table_of(const Comparison& comparison) {
 
 std::string words_of(const Comparison& comparison) {
   const CompareOptions& options = comparison.options;
-  const std::string margin = shortest(options.margin);
+  const std::string margin = shortest(comparison.margin);
   const std::string level = shortest(100 * options.level) + " %";
   const std::string units(comparison.measure.units());
   std::string words;
@@ -175,16 +175,22 @@ std::string words_of(const Comparison& comparison) {
   }
   if (any(comparison, Finding::not_shown)) {
     say("Not shown: neither a difference nor equality is; a difference of the size in the column "
-        "detectable would have been found in 4 of 5 such samples.");
+        "detectable would have been found in about 4 of 5 such samples.");
   }
-  if (any(comparison, Finding::same)) say("Same: all values are equal to the last bit.");
+  if (any(comparison, Finding::same)) {
+    say(comparison.files ? "Same: all values are equal to the last bit."
+                         : "Same: all values are equal to seven digits.");
+  }
   if (any(comparison, Finding::few)) {
     say("Few " + units + ": fewer than " + std::to_string(fewest_pairs) + " say nothing of other " +
         units + "; the difference is that of these.");
   }
-  if (comparison.tests > 1) {
+  const bool tested = std::ranges::any_of(
+      comparison.rows, [](const ComparedSpec& row) { return !std::isnan(row.p); });
+  if (tested && comparison.tests > 1) {
     say("P-values are corrected for " + std::to_string(comparison.tests) +
-        " tests (the largest of all under common signs; equality: Holm).");
+        " tests (the largest of all under common signs; equality: Holm); intervals are of each row "
+        "alone.");
   }
   const double least =
       std::ldexp(2.0, -static_cast<int>(std::min<std::size_t>(comparison.texts, 64)));
@@ -193,9 +199,9 @@ std::string words_of(const Comparison& comparison) {
         shortest(options.level) + ".");
   }
   if (!comparison.files && options.against.empty() && !comparison.rows.empty()) {
-    say("Each is compared with the best of its budget; as these " + units +
-        " chose the best, all pairs of "
-        "the budget count as tests.");
+    say("Each is compared with the best of its budget" +
+        (tested ? "; as these " + units + " chose the best, all pairs of the budget count as tests."
+                : std::string(".")));
   }
   for (const std::string& sentence : comparison.left_out) say(sentence + ".");
   return words;
@@ -216,7 +222,7 @@ std::string to_json_lines(const Comparison& comparison) {
         object.add_raw(column.name, row[i].exact.empty() ? "null" : row[i].exact);
       }
     }
-    object.add("margin", comparison.options.margin);
+    object.add("margin", comparison.margin);
     object.add("level", comparison.options.level);
     object.add("tests", std::uint64_t{comparison.tests});
     lines += object.text() + "\n";

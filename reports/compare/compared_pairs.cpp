@@ -94,6 +94,13 @@ void find(Comparison& comparison, const Family& family) {
     row.finding = findings[i];
     row.p = p[i];
     row.outside_margin_p = outside[i++];
+    row.test.detectable = detectable_among(row.test, comparison.tests, comparison.options.level);
+    // Where all items agree, resamples do, too: that is no interval of a share.
+    Interval& difference = row.test.difference;
+    if (comparison.measure.share_of_answers && difference.low == difference.high) {
+      difference = {.mean = difference.mean};
+      row.test.detectable = not_measured;
+    }
   }
 }
 

@@ -157,7 +157,7 @@ double correlation_of(const std::vector<MeasuredMeans>& all,
     first.push_back((all[0].measure.more_is_better ? 1 : -1) * row.means[0].mean);
     second.push_back((all[other].measure.more_is_better ? 1 : -1) * row.means[other].mean);
   }
-  return first.size() < 3 ? not_measured : rank_correlation(first, second);
+  return first.size() < fewest_pairs ? not_measured : rank_correlation(first, second);
 }
 
 // The rows that are ranked with the first one.

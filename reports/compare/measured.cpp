@@ -73,7 +73,7 @@ double timed(const TimedCell& cell, std::string_view name) {
 }
 
 // As stores_more() of a summary.
-bool stores_more(const CellResult& cell) {
+bool stored_more(const CellResult& cell) {
   const Spec& spec = cell.cell.spec;
   return !spec.bounded() || sizes_of(cell).stored_peak > spec.budget + 1U;
 }
@@ -134,9 +134,18 @@ class Collected {
     seeds_[{row, column}][cell.seed] = value;
   }
 
+  // The first query of the means of a replay. Requires that add() took its value.
+  void note_first(const std::string& text, const Spec& spec, Position first) {
+    const auto row = texts_.index.find(text);
+    const auto column = specs_.index.find(spec.canonical());
+    if (row == texts_.index.end() || column == specs_.index.end()) return;
+    first_[{row->second, column->second}] = first;
+  }
+
   // What a replay shows of a spec holds of its evaluations, too.
   void note_sizes(const CellResult& cell) {
-    if (stores_more(cell)) stores_more_.insert(cell.cell.spec.canonical());
+    bool& more = stored_more_[cell.cell.spec.canonical()];
+    more = more || stored_more(cell);
   }
 
   [[nodiscard]] MeasuredTexts means() const {
@@ -145,8 +154,14 @@ class Collected {
     out.layer = selection_.layer;
     for (const Spec& spec : specs_.values) {
       const std::string canonical = spec.canonical();
-      out.specs.push_back({spec, canonical, stores_more_.contains(canonical),
-                           std::vector<double>(texts_.values.size(), not_measured)});
+      const auto replayed = stored_more_.find(canonical);
+      const bool more = replayed == stored_more_.end() ? stores_more(spec) : replayed->second;
+      out.specs.push_back(
+          {spec, canonical, more, std::vector<double>(texts_.values.size(), not_measured)});
+    }
+    for (const auto& [place, first] : first_) {
+      out.specs[place.second].first_queries.resize(texts_.values.size());
+      out.specs[place.second].first_queries[place.first] = first;
     }
     for (const auto& [place, seeds] : seeds_) {
       out.specs[place.second].values[place.first] =
@@ -173,8 +188,9 @@ class Collected {
   const Selection& selection_;
   Listed<std::string> texts_;
   Listed<Spec> specs_;
-  std::set<std::string> stores_more_;  // canonical texts of specs
+  std::map<std::string, bool> stored_more_;  // by the canonical text, of specs that were replayed
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
+  std::map<std::pair<std::size_t, std::size_t>, Position> first_;
 };
 
 void add_replays(Collected& collected,
@@ -185,6 +201,9 @@ void add_replays(Collected& collected,
     for (const CellResult& cell : trace.cells) {
       collected.add(key_of(trace.trace), cell.cell,
                     replayed(trace, layer ? of_layer(cell, *layer) : cell, measure));
+      if (measure == "moved_rows") continue;
+      const AfterLoss after(cell.cell.spec, trace.trace);
+      collected.note_first(key_of(trace.trace), cell.cell.spec, after.first());
     }
   }
 }
@@ -225,37 +244,6 @@ void add_timings(Collected& collected,
 }
 
 }  // namespace
-
-std::vector<std::size_t> windows_of(std::span<const StoredRun> runs) {
-  std::set<std::size_t> windows;
-  for (const StoredRun& run : runs) {
-    for (const ClosedLoopResult& text : run.evaluations) windows.insert(text.window);
-  }
-  return {windows.begin(), windows.end()};
-}
-
-std::vector<std::size_t> layers_of(std::span<const StoredRun> runs) {
-  std::set<std::size_t> layers;
-  for (const StoredRun& run : runs) {
-    for (const ReplayResult& trace : run.traces) {
-      for (const CellResult& cell : trace.cells) {
-        if (cell.heads.empty()) return {};
-        for (const HeadResult& head : cell.heads) layers.insert(head.layer);
-      }
-    }
-  }
-  return {layers.begin(), layers.end()};
-}
-
-std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs) {
-  std::set<std::size_t> lengths;
-  for (const StoredRun& run : runs) {
-    for (const TimingResult& result : run.timings) {
-      for (const TimedCell& cell : result.cells) lengths.insert(cell.length);
-    }
-  }
-  return {lengths.begin(), lengths.end()};
-}
 
 MeasuredTexts measured(std::span<const StoredRun> runs,
                        const Measure& measure,

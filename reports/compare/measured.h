@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kvcheck/base/position.h"
 #include "kvcheck/reports/compare/measures.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -18,8 +19,11 @@ namespace kv::reports {
 struct MeasuredSpec {
   Spec spec;
   std::string canonical;
-  bool stores_more = false;      // than its budget, in any replay of the runs; see stores_more()
+  // Than its budget, in any replay of the runs; without one, as the spec lets expect.
+  bool stores_more = false;
   std::vector<double> values{};  // by text, the mean over seeds and heads; NaN: not measured
+  // By text, of a mean over queries: the first that counts. Empty for other measures.
+  std::vector<Position> first_queries{};
 };
 
 // A measure over the texts of some runs.
@@ -54,16 +58,5 @@ struct Selection {
 MeasuredTexts measured(std::span<const StoredRun> runs,
                        const Measure& measure,
                        const Selection& selection = {});
-
-// The sizes of windows of the evaluations, increasing; 0 stands for texts that are not cut. A text
-// in windows of two sizes is not two texts.
-std::vector<std::size_t> windows_of(std::span<const StoredRun> runs);
-
-// The layers whose heads the replays hold, increasing, by the model's numbers. Empty if a replay
-// holds the means of its cells alone.
-std::vector<std::size_t> layers_of(std::span<const StoredRun> runs);
-
-// The lengths of prompts in the timings, increasing. A run at two lengths is not two runs.
-std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs);
 
 }  // namespace kv::reports

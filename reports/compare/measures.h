@@ -24,7 +24,7 @@ struct Measure {
   // Not in comparisons of all measures: no margin fits it and the others. Timings vary from run to
   // run, and have a section of their own in a report.
   bool only_asked_for = false;
-  bool share_of_answers = false;  // each item is answered right or wrong
+  bool share_of_answers = false;  // each item has from 0 to 1
 
   // What one value is of, in the plural.
   [[nodiscard]] std::string_view units() const;
@@ -43,8 +43,8 @@ std::span<const Measure> measures();
 // The one with that name; null if there is none.
 const Measure* measure_named(std::string_view name);
 
-// The mean of a measure's values with its 95 % interval over texts: Wilson's of shares of right
-// answers (share_interval), as kvcheck eval shows it, of others the bootstrap's
+// The mean of a measure's values with its 95 % interval over texts: Wilson's of scores of answers
+// from 0 to 1 (share_interval), as kvcheck eval shows it, of others the bootstrap's
 // (bootstrap_interval), which fewer than six values do not have. NaN counts for nothing. Without
 // any value the result is NaN.
 Interval mean_interval(const Measure& measure, std::span<const double> values);

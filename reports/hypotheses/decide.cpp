@@ -12,6 +12,7 @@
 #include "kvcheck/reports/compare/complete_runs.h"
 #include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/compare/named_spec.h"
+#include "kvcheck/reports/compare/run_sizes.h"
 #include "kvcheck/reports/hypotheses/growth.h"
 #include "kvcheck/reports/hypotheses/json_findings.h"
 #include "kvcheck/reports/numbers/bootstrap.h"
@@ -114,6 +115,11 @@ Result<Selection> selection_of(const Condition& condition, const std::vector<Sto
   const std::vector<std::size_t> windows = windows_of(runs);
   if (in == MeasuredIn::evaluations && !condition.window && windows.size() > 1) {
     return which_of(condition, windows, "texts in windows of", "window");
+  }
+  const std::string prefixes = prefixes_in(runs, condition.window);
+  if (in == MeasuredIn::evaluations && !prefixes.empty()) {
+    return usage_error("'" + condition.results + "' has evaluations of " + prefixes +
+                       ", which are not different texts; expected a file of one length");
   }
   const std::vector<std::size_t> lengths = lengths_of(runs);
   if (in == MeasuredIn::timings && !condition.length && lengths.size() > 1) {

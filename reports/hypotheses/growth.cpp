@@ -9,6 +9,7 @@
 
 #include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/compare/named_spec.h"
+#include "kvcheck/reports/compare/run_sizes.h"
 
 namespace kv::reports {
 namespace {

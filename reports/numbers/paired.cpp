@@ -75,6 +75,16 @@ Patterns for_each_signs(std::size_t texts, const Use& use) {
 
 }  // namespace
 
+double detectable_among(const PairedTest& test, std::size_t tests, double level) {
+  if (std::isnan(test.detectable) || tests == 0) return test.detectable;
+  const boost::math::students_t t(static_cast<double>(test.pairs) - 1);
+  const double found = boost::math::quantile(t, 0.8);
+  const double alone = boost::math::quantile(t, 1 - tail) + found;
+  const double each = level / (2 * static_cast<double>(tests));
+  return test.detectable * (boost::math::quantile(boost::math::complement(t, each)) + found) /
+         alone;
+}
+
 PairedTest paired_test(std::span<const double> differences, double margin) {
   KV_CHECK(margin >= 0);
   PairedTest test{.pairs = differences.size(),

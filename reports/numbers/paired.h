@@ -38,6 +38,10 @@ struct PairedTest {
 // Requires finite differences and margin >= 0.
 PairedTest paired_test(std::span<const double> differences, double margin);
 
+// `detectable` of one of several tests at `level` together: that of a t-test at level / tests.
+// Tests by random signs find such a difference about as often; see docs/statistics.md.
+double detectable_among(const PairedTest& test, std::size_t tests, double level);
+
 // What a paired test says, together with the other tests of its table.
 enum class Finding {
   same,      // all differences are exactly 0

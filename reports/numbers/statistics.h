@@ -29,9 +29,9 @@ Interval t_interval(std::span<const double> values);
 // inference, the law of succession, and statistical inference", JASA 22 (1927).
 Interval share_interval(std::uint64_t hits, std::uint64_t trials);
 
-// The mean of shares of right answers, one for each item, with the same interval: the sum of the
-// shares counts as hits. Answers are right or wrong, so that a share is 0 or 1, or their mean over
-// seeds. A mean over seeds varies less from item to item than 0 and 1 with the same mean do, so its
+// The mean of scores from 0 to 1, one for each item, with the same interval: the sum of the scores
+// counts as hits. Most are 0 or 1, as answers are right or wrong; others are an F1, or a mean over
+// seeds. Such values vary less from item to item than 0 and 1 with the same mean do, so their
 // interval is rather too wide. Resamples would be worse for few items: where all answers are right
 // they are all the same, and the interval would have no width, as if no other item could fail.
 // Requires values in [0, 1].

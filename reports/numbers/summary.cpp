@@ -220,6 +220,13 @@ bool stores_more(const SpecSummary& summary) {
   return !summary.spec.bounded() || summary.stored_peak > summary.spec.budget + 1.0;
 }
 
+bool stores_more(const Spec& spec) {
+  const bool late = spec.timing == Timing::lazy && spec.slack > 1;
+  const bool chunks = spec.timing == Timing::attend_then_trim && spec.chunk > 1;
+  return !spec.bounded() || spec.phases.compress != Phases::Compress::always || late || chunks ||
+         spec.selects();
+}
+
 void sort_for_tables(std::vector<SpecSummary>& summaries) {
   // NaN has no place in an order, so a mass that was not measured is sorted last: masses are at
   // most 1, so every other key is below 2.

@@ -86,6 +86,10 @@ double optimum_share_of(const Spec& spec, double retained_mass, double optimum);
 // cache is of another size, and is not ranked beside those of that budget.
 bool stores_more(const SpecSummary& summary);
 
+// Whether such a cache may do so by its settings, for results that hold no sizes: it has no budget,
+// holds a prompt before its first trim, trims late, appends whole chunks, or selects among pages.
+bool stores_more(const Spec& spec);
+
 // The order in which tables list specs: caches that store no more than their budget before others,
 // then by budget, then by retained mass after the first loss, highest first. Stable.
 void sort_for_tables(std::vector<SpecSummary>& summaries);

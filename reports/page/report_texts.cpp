@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kvcheck/reports/compare/measured.h"
+#include "kvcheck/reports/compare/run_sizes.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/page/report_page.h"

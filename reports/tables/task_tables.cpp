@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<Score, 5> all_scores = {{
     {.name = "exact", .title = "exact"},
     {.name = "contains", .title = "contains"},
-    {.name = "f1", .title = "F1", .is_share = false},
+    {.name = "f1", .title = "F1"},
     {.name = "choice", .title = "right choice"},
     {.name = "answer_loss", .title = "loss, nats", .more_is_better = false, .is_share = false},
 }};

@@ -20,7 +20,7 @@ struct Score {
   std::string_view name;   // as in --score, JSON and CSV
   std::string_view title;  // for readers
   bool more_is_better = true;
-  bool is_share = true;  // each answer is right or wrong
+  bool is_share = true;  // each answer has from 0 to 1
 };
 
 // exact, contains, f1, choice (whether the right choice was the likeliest) and answer_loss.

@@ -1,6 +1,8 @@
 // kvcheck compare: which results it takes, and its table of means.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "kvcheck/reports/compare/means_table.h"
 #include "kvcheck/reports/numbers/paired.h"
@@ -128,6 +130,35 @@ TEST_F(CompareMeans, ATextInTwoSizesOfWindowsIsNotTwoTexts) {
   EXPECT_THAT(compare({"--measure", "loss", "--window", "64", "--against", "dense"}).out,
               HasSubstr(", 1 text\n"));
   EXPECT_EQ(measured(runs(), measure("loss"), {.window = 0, .accepts = {}}).texts.size(), 1U);
+}
+
+TEST_F(CompareMeans, ATextAndItsBeginningAreNotTwoTexts) {
+  const std::string model = test::a_model();
+  sweep(R"({"eval": {"model": ")" + model + R"(", "texts": [")" + model +
+        R"(/held-out.txt"], "tokens": 129, "windows": [64], "policies": ["dense",
+             "streaming:budget=16"]}})");
+  const Ran both = compare({"--measure", "loss", "--window", "64"});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.err, HasSubstr("run.db has evaluations of held-out.txt with 129 and with 200 "
+                                  "tokens, which are not different texts; expected --run"));
+  EXPECT_THAT(compare({"--measure", "loss", "--window", "0", "--against", "dense"}).out,
+              HasSubstr(", 1 text\n"));
+  EXPECT_EQ(compare({"--measure", "retained_mass", "--window", "64"}).status, 0);
+}
+
+TEST_F(CompareMeans, AReportBeginsWithThemAndShowsSomeOfManyTexts) {
+  const std::string report = folder_ / "report";
+  ASSERT_EQ(run({"report", folder_ / "run.db", "-o", report, "--sections", "1"}).status, 0);
+  std::stringstream page;
+  page << std::ifstream(report + "/index.html").rdbuf();
+  EXPECT_THAT(page.str(), AllOf(HasSubstr("By retained mass once evicting, the best at a budget of "
+                                          "16 tokens over 8 texts is "),
+                                HasSubstr(" are shown to be worse"),
+                                HasSubstr("2 of 10 texts have sections of their own here."),
+                                HasSubstr("--sections 10 shows each")));
+  EXPECT_TRUE(std::filesystem::exists(report + "/trace-1"));
+  EXPECT_FALSE(std::filesystem::exists(report + "/trace-2"));
+  EXPECT_FALSE(std::filesystem::exists(report + "/evaluation-2"));
 }
 
 TEST_F(CompareMeans, OnlyThePoliciesThatAreNamed) {

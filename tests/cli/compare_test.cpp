@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
@@ -55,6 +56,33 @@ class Compare : public ::testing::Test {
 };
 
 const std::vector<std::string> four = {"h2o", "tova", "streaming", "random"};
+
+// These keep the same tokens, and add up what they keep in other orders.
+TEST_F(Compare, RoundingDecidesNoRank) {
+  replay("a", 8, {"h2o", "window", "streaming:sinks=0", "fifo:sinks=0"});
+  const Ran ran =
+      compare({"a.db", "--measure", "retained_mass", "--against", "window", "--json", "-"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  std::size_t same = 0;
+  for (const std::string_view line : split(ran.out, '\n')) {
+    if (line.find("h2o") != line.npos || line.empty()) continue;
+    EXPECT_NE(line.find("\"rank\":3,\"rank_low\":3,\"rank_high\":3,"), line.npos) << line;
+    if (line.find("\"finding\":\"same\"") != line.npos) ++same;
+  }
+  EXPECT_EQ(same, 4U);
+}
+
+TEST_F(Compare, SaysWhereMeansBeginAtOtherQueries) {
+  replay("a", 8, {"h2o;timing=lazy:4", "streaming;timing=lazy:14", "tova", "h2o"});
+  const std::string words =
+      "Means begin where each spec first loses a token, which is not the same";
+  const Ran late = compare({"a.db", "--measure", "retained_mass", "--policies", "h2o;timing=lazy:4",
+                            "--policies", "streaming;timing=lazy:14"});
+  EXPECT_THAT(late.out, HasSubstr(words)) << late.err;
+  const Ran same = compare({"a.db", "--measure", "retained_mass", "--policies", "tova",
+                            "--policies", "h2o:budget=16", "--policies", "h2o:budget=32"});
+  EXPECT_THAT(same.out, Not(HasSubstr(words)));
+}
 
 TEST_F(Compare, AFileEqualsItself) {
   replay("a", 8, four);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kvcheck/reports/compare/measured.h"
+#include "kvcheck/reports/compare/run_sizes.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/reports/fake_results.h"
@@ -70,6 +71,15 @@ class CompareTimings : public ::testing::Test {
 
   test::TemporaryFolder folder_;
 };
+
+// A margin of 0.01 seconds would call all of these equal.
+TEST_F(CompareTimings, TheUsualMarginIsAShareOfTheMean) {
+  const std::string file = store("run.db", {timing_at({64})});
+  const Ran ran = compare({file, "--measure", "attention_s"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("worse"), HasSubstr("to lie within 4.2e-07."),
+                             Not(HasSubstr("Equal"))));
+}
 
 TEST_F(CompareTimings, PairRunsOfTheSameNumber) {
   const std::string file = store("a.db", {timing_at({256})});

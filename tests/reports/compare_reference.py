@@ -157,6 +157,15 @@ def expected_rows(kind, margin, level, lines):
             for i, k in itertools.combinations([i for i in members if i != best], 2):
                 family.append(values[i] - values[k])
         shown = largest(family)[shown_at]
+
+    def cdf(x):
+        return t_cdf(x, n - 1)
+
+    power = bisect(cdf, 0.8, 0, 100)
+    share = ((bisect(cdf, 1 - level / len(family) / 2, 0, 1000) + power) /
+             (bisect(cdf, 0.975, 0, 100) + power))
+    for spec in tested:
+        rows[spec]["detectable"] *= share
     outside = holm([rows[spec]["outside_margin_p_alone"] for spec in tested], len(family))
     for spec, p, out in zip(tested, shown, outside):
         row = rows[spec]

@@ -51,6 +51,13 @@ TEST(PairedTest, AgreesWithATableOfT) {
   EXPECT_NEAR(test.outside_margin_p, 0.270811, 1e-5);
 }
 
+// t(1 - 0.05 / 40, 5) = 5.6041, so among 20 tests the difference has to be so much larger.
+TEST(PairedTest, ManyTestsDetectLargerDifferences) {
+  const PairedTest test = paired_test(std::vector<double>{1, 2, 3, 4, 5, 6}, 4);
+  EXPECT_DOUBLE_EQ(detectable_among(test, 1, 0.05), test.detectable);
+  EXPECT_NEAR(detectable_among(test, 20, 0.05), (5.6041 + 0.919544) * 0.763763, 1e-3);
+}
+
 // The skew of the sample moves both ends of the interval away from the mean's own side.
 TEST(BootstrapInterval, FollowsTheSkewOfTheSample) {
   const std::vector<double> skewed = {0, 0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 5};

@@ -78,6 +78,41 @@ TEST_F(TasksCommand, AReportShowsTheAnswers) {
               HasSubstr("1 task file, 3 cells"));
 }
 
+TEST_F(TasksCommand, SaysThatItemsAreLongerThanTrainingTexts) {
+  const auto notes = [&](const std::string& length) {
+    EXPECT_EQ(kvcheck({"tasks", "story-fact", "--items", "2", "--length", length, "--tokenizer",
+                       KVCHECK_SOURCE_DIR "/model/data", "-o", items_})
+                  .status,
+              0);
+    return eval({"--policy", "window:budget=24"}).err;
+  };
+  EXPECT_THAT(notes("400"),
+              HasSubstr("2 of 2 items are longer than the 256 tokens that the model"));
+  EXPECT_THAT(notes("100"), testing::Not(HasSubstr("longer than")));
+}
+
+TEST_F(TasksCommand, SaysThatAnswersOfOneTokenFollowFromTheWholePrompt) {
+  std::ofstream(items_) << R"({"id":"a","context":"anna . what is story . anna . what is",)"
+                        << R"("question":" story","answers":["anna"]})"
+                        << "\n";
+  const std::string words = "1 of 1 items have answers of one token, which compress=question";
+  EXPECT_THAT(eval({"--policy", "window:ratio=0.5;compress=question"}).err, HasSubstr(words));
+  EXPECT_THAT(eval({"--policy", "window:ratio=0.5;compress=prompt"}).err,
+              testing::Not(HasSubstr(words)));
+}
+
+TEST_F(TasksCommand, CachesThatHoldAPromptAreNotRankedBesideABudget) {
+  make_items("8");
+  ASSERT_EQ(eval({"--policy", "dense", "--policy", "window", "--policy", "@snapkv-prompt:recent=8",
+                  "--budget", "24", "-o", folder_ / "run.db", "-q"})
+                .status,
+            0);
+  const Ran means = kvcheck({"compare", folder_ / "run.db", "--means", "--measure", "exact"});
+  EXPECT_THAT(means.out, testing::ContainsRegex("window +24 +no "));
+  EXPECT_THAT(means.out, testing::ContainsRegex("dense +- +yes "));
+  EXPECT_THAT(means.out, testing::ContainsRegex("snapkv-prompt[^\n]* yes "));
+}
+
 TEST_F(TasksCommand, WrongWordsAreOneSentence) {
   make_items("2");
   const auto error_of = [&](const Ran& ran) {
@@ -99,7 +134,8 @@ TEST_F(TasksCommand, WrongWordsAreOneSentence) {
   EXPECT_THAT(error_of(kvcheck({"tasks", "needel"})), HasSubstr("'needle'"));
   EXPECT_THAT(error_of(kvcheck({"tasks", "keys", "--length", "9"})), HasSubstr("too short"));
   std::ofstream(items_) << "{\"id\":\"a\",\"context\":\"zzz\",\"answers\":[\"red\"]}\n";
-  EXPECT_THAT(error_of(eval({})), HasSubstr("items.jsonl"));
+  EXPECT_THAT(error_of(eval({})),
+              HasSubstr("items.jsonl': item 'a', context and question: unknown word 'zzz'"));
   std::ofstream(items_) << "{\"id\":\"a\"}\n";
   EXPECT_THAT(error_of(eval({})), HasSubstr("line 1: item: the field \"context\" is missing"));
 }

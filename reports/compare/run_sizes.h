@@ -1,0 +1,30 @@
+// The sizes by which results differ that are of one text: windows, layers, lengths.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kvcheck/reports/store/results.h"
+
+namespace kv::reports {
+
+// The sizes of windows of the evaluations, increasing; 0 stands for texts that are not cut. A text
+// in windows of two sizes is not two texts.
+std::vector<std::size_t> windows_of(std::span<const StoredRun> runs);
+
+// The layers whose heads the replays hold, increasing, by the model's numbers. Empty if a replay
+// holds the means of its cells alone.
+std::vector<std::size_t> layers_of(std::span<const StoredRun> runs);
+
+// The lengths of prompts in the timings, increasing. A run at two lengths is not two runs.
+std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs);
+
+// The first text of which the evaluations in windows of this size, or all, hold several lengths, as
+// "book.txt with 129 and with 512 tokens": a text and its beginning are not two texts. Empty if
+// there is none.
+std::string prefixes_in(std::span<const StoredRun> runs, std::optional<std::size_t> window);
+
+}  // namespace kv::reports
