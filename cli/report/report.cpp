@@ -18,7 +18,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 8> table = {{
+constexpr std::array<Option, 9> table = {{
     {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
     {.name = "run",
      .value = "ID",
@@ -44,6 +44,10 @@ constexpr std::array<Option, 8> table = {{
          "also draw the logs of a model that another program ran: DIR/*.csv, one file per curve, "
          "with the columns input_length and nll",
      .list = true},
+    {.name = "sections",
+     .value = "N",
+     .default_value = "12",
+     .help = "at most N traces and N evaluations have a section and files of their own"},
     {.name = "list", .letter = 'l', .help = "list the runs in the file, and write no report"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -141,6 +145,9 @@ Result<void> write(const Arguments& arguments, const std::string& path, Streams&
     matrix = *std::move(read);
     extras.matrix = &matrix;
   }
+  const auto sections = arguments.count("sections", 0, 1U << 20U);
+  if (!sections) return sections.error();
+  extras.sections = sections->value_or(extras.sections);
   extras.proceed = [] { return !interrupted(); };
   if (arguments.given("trace")) {
     extras.explored = [&arguments](const reports::StoredRun& stored) {
@@ -161,7 +168,8 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!right) return right.error();
   const std::string& path = arguments->operands()[0];
   if (!arguments->given("list")) return write(*arguments, path, streams);
-  for (const std::string_view other : {"output", "run", "trace", "compare", "selftest", "logs"}) {
+  for (const std::string_view other :
+       {"output", "run", "trace", "compare", "selftest", "logs", "sections"}) {
     if (arguments->given(other)) {
       return usage_error("--list and --" + std::string(other) +
                          " are both given; expected one of them");

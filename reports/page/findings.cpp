@@ -98,10 +98,12 @@ std::vector<std::string> findings_of(const ReplayResult& result) {
 std::vector<std::string> findings_of(const TimingResult& result) {
   std::size_t length = 0;
   for (const TimedCell& cell : result.cells) length = std::max(length, cell.length);
+  std::vector<TimedSummary> summaries;
   std::vector<TimedCell> some;
   std::vector<Spec> specs;
   for (const TimedSummary& summary : timed_summaries(result)) {
     if (summary.median.length != length) continue;
+    summaries.push_back(summary);
     some.push_back(summary.median);
     specs.push_back(summary.median.cell.spec);
   }
@@ -118,9 +120,18 @@ std::vector<std::string> findings_of(const TimingResult& result) {
            number_entry(ms, ms < 10 ? 2 : 0).text + "\u00a0ms, " +
            with_commas((cell.kv_bytes + 1023) / 1024) + "\u00a0KiB of keys and values)";
   };
+  const auto summary_of = [&](const auto& at) {
+    return summaries[static_cast<std::size_t>(at - some.begin())];
+  };
+  const bool overlap = summary_of(fastest).most.token_s >= summary_of(slowest).least.token_s;
+  const bool once = summary_of(fastest).runs == 1 || summary_of(slowest).runs == 1;
   return {"After a prompt of " + with_commas(length) +
           " tokens, a token took the least time with " + shown(fastest) + " and the most with " +
-          shown(slowest) + ". Times are those of one machine and its load."};
+          shown(slowest) + "." +
+          (once      ? " Each was timed once, which says nothing of other runs."
+           : overlap ? " The ranges of their runs overlap, so that this order may be chance."
+                     : "") +
+          " Times are those of one machine and its load."};
 }
 
 std::string findings_html(const std::vector<std::string>& findings) {
@@ -135,6 +146,7 @@ std::string page_findings(const ReportSections& page) {
     if (findings.empty()) return;
     out += "<h2 class=\"finding\">" + link_to("#" + folder, breakable(name)) + "</h2>\n" + findings;
   };
+  if (!page.texts.comparisons.empty()) add(page.texts.folder, "all texts", page.texts);
   for (const TraceSection& section : page.traces) {
     add(section.folder, short_name(section.result->trace), *section.result);
   }

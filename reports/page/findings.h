@@ -33,6 +33,12 @@ std::vector<std::string> findings_of(const TaskResult& result);
 // medians over repetitions. No sentence of a single spec.
 std::vector<std::string> findings_of(const TimingResult& result);
 
+struct TextsSection;
+
+// Of each kind of results, by its first measure: the best at the budget of most specs, and how many
+// others are shown to be worse or equal. No sentence where fewer than two are compared.
+std::vector<std::string> findings_of(const TextsSection& section);
+
 // The sentences as a paragraph of HTML; empty if there are none.
 std::string findings_html(const std::vector<std::string>& findings);
 

@@ -111,14 +111,27 @@ std::vector<std::string> policy_findings(const ClosedLoopResult& result) {
   return findings;
 }
 
-// How many items each policy of the middle budget answered exactly, as the mean over its seeds.
-std::map<std::string, double> answered(const TaskResult& result, std::uint32_t budget) {
+// The middle budget as a reader sees it: tokens, or the share of a prompt that most specs have.
+std::string middle_budget_text(const std::vector<Spec>& specs) {
+  const std::uint32_t budget = middle_budget(specs);
+  if (budget > 0) return std::to_string(budget) + " tokens";
+  std::map<std::string, std::size_t> uses;
+  for (const Spec& spec : specs) {
+    if (spec.bounded() && spec.budget == 0) ++uses[spec.budget_text()];
+  }
+  const auto by_count = [](const auto& pair) { return pair.second; };
+  return uses.empty() ? "" : std::ranges::max_element(uses, {}, by_count)->first;
+}
+
+// How many items each policy of that budget answered exactly, as the mean over its seeds.
+std::map<std::string, double> answered(const TaskResult& result, const std::string& budget) {
   std::vector<Spec> specs;
   for (const TaskCell& cell : result.cells) specs.push_back(cell.cell.spec);
   const std::vector<std::string> names = names_of(specs);
   std::map<std::string, std::pair<double, double>> sums;  // of answers, of seeds
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (evicts_nothing(specs[i]) || !specs[i].bounded() || specs[i].budget != budget) continue;
+    const std::string own = specs[i].budget_text() + (specs[i].budget > 0 ? " tokens" : "");
+    if (evicts_nothing(specs[i]) || !specs[i].bounded() || own != budget) continue;
     auto& [right, seeds] = sums[names[i]];
     right +=
         static_cast<double>(std::ranges::count(result.cells[i].answers, true, &TaskAnswer::exact));
@@ -152,15 +165,14 @@ std::vector<std::string> findings_of(const ClosedLoopResult& result) {
 std::vector<std::string> findings_of(const TaskResult& result) {
   std::vector<Spec> specs;
   for (const TaskCell& cell : result.cells) specs.push_back(cell.cell.spec);
-  const std::uint32_t budget = middle_budget(specs);
+  const std::string budget = middle_budget_text(specs);
   const std::map<std::string, double> counts = answered(result, budget);
   if (counts.empty() || result.items.empty()) return {};
   const auto by_count = [](const auto& pair) { return pair.second; };
   const auto [fewest, most_of] = std::ranges::minmax_element(counts, {}, by_count);
   const double most = most_of->second;
   const double least = fewest->second;
-  std::string text = "With a budget of " + std::to_string(budget) + " tokens, of " +
-                     with_commas(result.items.size()) +
+  std::string text = "With a budget of " + budget + ", of " + with_commas(result.items.size()) +
                      (result.items.size() == 1 ? " item" : " items") +
                      " the most were answered exactly with " + with_count(counts, most);
   if (least < most) text += ", the fewest with " + with_count(counts, least);

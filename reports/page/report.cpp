@@ -185,6 +185,10 @@ Result<void> add_run(const StoredRun& run,
   page.runs.push_back(run.summary);
   const std::size_t first = page.traces.size();
   for (const ReplayResult& trace : run.traces) {
+    if (page.traces.size() == extras.sections) {
+      ++page.left_out;
+      continue;
+    }
     const std::string name = "trace-" + std::to_string(page.traces.size() + 1);
     auto drawn = write_section(files_of(trace), figures_of(trace), place, name);
     if (!drawn) return drawn.error();
@@ -195,11 +199,16 @@ Result<void> add_run(const StoredRun& run,
   }
   const auto explorer = write_explorer(run, traces, place);
   if (!explorer) return explorer.error();
-  for (std::size_t i = 0; i < run.traces.size() && !explorer->empty(); ++i) {
+  const std::size_t shown = page.traces.size() - first;
+  for (std::size_t i = 0; i < shown && !explorer->empty(); ++i) {
     if (!has_residency(run.traces[i])) continue;
     page.traces[first + i].explorer = *explorer + "#trace=" + std::to_string(i);
   }
   for (const ClosedLoopResult& evaluation : run.evaluations) {
+    if (page.evaluations.size() == extras.sections) {
+      ++page.left_out;
+      continue;
+    }
     const std::string name = "evaluation-" + std::to_string(page.evaluations.size() + 1);
     auto drawn = write_section(files_of(evaluation), closed_loop_figures(evaluation), place, name);
     if (!drawn) return drawn.error();

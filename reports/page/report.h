@@ -42,6 +42,8 @@ struct ReportExtras {
   // What traces of a run hold besides its results: words, and steps for the explorer. Empty: no
   // traces are given.
   std::function<Result<std::vector<ExplorerTrace>>(const StoredRun&)> explored{};
+  // How many traces, and how many evaluations, have a section and files of their own.
+  std::size_t sections = 12;
   std::function<bool()> proceed{};  // asked before each figure; if false, nothing is written
 };
 

@@ -255,6 +255,14 @@ std::string head_of(const ReportSections& page) {
            "</dd>\n";
   }
   out += "</dl>\n";
+  if (page.left_out > 0) {
+    const std::size_t all = page.traces.size() + page.evaluations.size() + page.left_out;
+    out += "<p class=\"note\">" + std::to_string(all - page.left_out) + " of " +
+           std::to_string(all) +
+           " texts have sections of their own here. All of them are in the "
+           "comparisons above; kvcheck report --sections " +
+           std::to_string(all) + " shows each.</p>\n";
+  }
   if (complete) return out;
   return out +
          "<p class=\"note\">This run did not finish. The page shows what it had stored.</p>\n";

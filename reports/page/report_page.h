@@ -109,6 +109,7 @@ struct ReportSections {
   std::vector<TasksSection> tasks{};
   LogsSection logs{};
   MatrixSection matrix{};
+  std::size_t left_out = 0;  // traces and evaluations without a section
 };
 
 // The whole page. Every text from outside the program is escaped.
