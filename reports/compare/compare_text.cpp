@@ -175,7 +175,8 @@ std::string words_of(const Comparison& comparison) {
   }
   if (any(comparison, Finding::not_shown)) {
     say("Not shown: neither a difference nor equality is; a difference of the size in the column "
-        "detectable would have been found in about 4 of 5 such samples.");
+        "detectable would have been found in about " +
+        std::string(comparison.texts < 8 ? "half of" : "3 of 4") + " such samples.");
   }
   if (any(comparison, Finding::same)) {
     say(comparison.files ? "Same: all values are equal to the last bit."
