@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "kvcheck/base/file.h"
@@ -171,6 +172,17 @@ Result<std::string> write_explorer(const StoredRun& run,
   return name;
 }
 
+// Those of a list that have sections beside the `had` sections before them; the page counts others.
+template <typename Outcome>
+std::span<const Outcome> with_sections(const std::vector<Outcome>& all,
+                                       std::size_t had,
+                                       std::size_t most,
+                                       ReportSections& page) {
+  const std::size_t count = std::min(all.size(), most - std::min(had, most));
+  page.left_out += all.size() - count;
+  return std::span(all).first(count);
+}
+
 // The sections of one run, added to those of the runs before it.
 Result<void> add_run(const StoredRun& run,
                      const ReportExtras& extras,
@@ -184,11 +196,8 @@ Result<void> add_run(const StoredRun& run,
   }
   page.runs.push_back(run.summary);
   const std::size_t first = page.traces.size();
-  for (const ReplayResult& trace : run.traces) {
-    if (page.traces.size() == extras.sections) {
-      ++page.left_out;
-      continue;
-    }
+  const auto shown = with_sections(run.traces, first, extras.sections, page);
+  for (const ReplayResult& trace : shown) {
     const std::string name = "trace-" + std::to_string(page.traces.size() + 1);
     auto drawn = write_section(files_of(trace), figures_of(trace), place, name);
     if (!drawn) return drawn.error();
@@ -199,16 +208,12 @@ Result<void> add_run(const StoredRun& run,
   }
   const auto explorer = write_explorer(run, traces, place);
   if (!explorer) return explorer.error();
-  const std::size_t shown = page.traces.size() - first;
-  for (std::size_t i = 0; i < shown && !explorer->empty(); ++i) {
+  for (std::size_t i = 0; i < shown.size() && !explorer->empty(); ++i) {
     if (!has_residency(run.traces[i])) continue;
     page.traces[first + i].explorer = *explorer + "#trace=" + std::to_string(i);
   }
-  for (const ClosedLoopResult& evaluation : run.evaluations) {
-    if (page.evaluations.size() == extras.sections) {
-      ++page.left_out;
-      continue;
-    }
+  for (const ClosedLoopResult& evaluation :
+       with_sections(run.evaluations, page.evaluations.size(), extras.sections, page)) {
     const std::string name = "evaluation-" + std::to_string(page.evaluations.size() + 1);
     auto drawn = write_section(files_of(evaluation), closed_loop_figures(evaluation), place, name);
     if (!drawn) return drawn.error();

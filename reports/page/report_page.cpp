@@ -260,7 +260,7 @@ std::string head_of(const ReportSections& page) {
     out += "<p class=\"note\">" + std::to_string(all - page.left_out) + " of " +
            std::to_string(all) +
            " texts have sections of their own here. All of them are in the "
-           "comparisons above; kvcheck report --sections " +
+           "comparisons below; kvcheck report --sections " +
            std::to_string(all) + " shows each.</p>\n";
   }
   if (complete) return out;
