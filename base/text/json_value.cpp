@@ -4,7 +4,6 @@
 #include <boost/json/stream_parser.hpp>
 #include <cstddef>
 
-#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/repeated_key.h"
 
 namespace kv {
@@ -18,10 +17,8 @@ Result<boost::json::value> json_value(std::string_view text,
   if (!failed && used < text.size()) failed = boost::json::error::extra_data;
   if (!failed) parser.finish(failed);
   if (!failed) {
-    const std::string twice = repeated_key(text);
-    if (twice.empty()) return parser.release();
-    return malformed("'" + name + "' has the field '" + printable_line(twice) +
-                     "' twice in one object; expected each field once");
+    if (auto once = check_keys(text, "'" + name + "'"); !once) return once.error();
+    return parser.release();
   }
   const auto before = text.substr(0, std::min(used, text.size()));
   const auto line = 1 + std::ranges::count(before, '\n');

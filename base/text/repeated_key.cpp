@@ -3,9 +3,12 @@
 #include <boost/json/basic_parser_impl.hpp>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
+
+#include "kvcheck/base/text/printable.h"
 
 namespace kv {
 namespace {
@@ -21,7 +24,7 @@ class KeyEvents {
   static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
 
-  std::string found;
+  std::optional<std::string> found;  // may be the empty field
 
   bool on_document_begin(ErrorCode&) { return true; }
 
@@ -84,11 +87,14 @@ class KeyEvents {
 
 }  // namespace
 
-std::string repeated_key(std::string_view json) {
+Result<void> check_keys(std::string_view json, const std::string& where) {
   boost::json::basic_parser<KeyEvents> parser(boost::json::parse_options{});
   ErrorCode code;
   parser.write_some(false, json.data(), json.size(), code);
-  return parser.handler().found;
+  const std::optional<std::string>& twice = parser.handler().found;
+  if (!twice) return {};
+  return malformed(where + " has the field '" + printable_line(*twice) +
+                   "' twice in one object; expected each field once");
 }
 
 }  // namespace kv

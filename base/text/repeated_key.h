@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "kvcheck/base/error.h"
+
 namespace kv {
 
-// The first field that one object of the text has twice; empty if there is none, or if the text is
-// not JSON before it. Time and memory are linear in the text.
-std::string repeated_key(std::string_view json);
+// An error if one object of the text has a field twice; it names the first such field, after
+// `where`. A text is read up to where it is not JSON. Time and memory are linear in the text.
+Result<void> check_keys(std::string_view json, const std::string& where);
 
 }  // namespace kv

@@ -84,10 +84,7 @@ Result<TaskItem> parse_item(std::string_view line, const std::string& where) {
     return malformed(where + " is not JSON (" + failed.message() + " at byte " +
                      std::to_string(used) + "); expected an item of a task on each line");
   }
-  if (const std::string twice = repeated_key(line); !twice.empty()) {
-    return malformed(where + " has the field '" + printable_line(twice) +
-                     "' twice in one object; expected each field once");
-  }
+  if (auto once = check_keys(line, where); !once) return once.error();
   const boost::json::value value = parser.release();
   Complaints complaints;
   TaskItem item = item_at(JsonAt(value, "item", complaints));
