@@ -173,7 +173,8 @@ std::uint64_t checksum_of_tokens(const TaskPlan& plan) {
     add(stream.prompt);
     add(stream.answer);
     for (const auto& choice : stream.choices) add(choice);
-    for (const bool right : stream.right) sum = 2 * sum + (right ? 1 : 0);
+    const std::string right(stream.right.begin(), stream.right.end());  // a byte for each choice
+    sum = XXH3_64bits_withSeed(right.data(), right.size(), sum);
     const std::array<std::uint64_t, 3> numbers = {stream.marks.prompt, stream.marks.question,
                                                   stream.longest};
     sum = XXH3_64bits_withSeed(numbers.data(), sizeof numbers, sum);
