@@ -51,17 +51,13 @@ Error one_for_each_budget(const std::string& preset, const Spec& own, const Swee
                      " " + at(1));
 }
 
-// Whether a share of the prompt is the budget of `spec`, while another policy takes those of the
-// sweep.
-bool keeps_ratio(const Spec& spec, const Sweep& sweep) {
-  return spec.phases.ratio > 0 && (sweep.others_take_budgets || sweep.takes_budgets());
-}
-
 // `word` at every budget of the sweep.
 Result<std::vector<Spec>> specs_of(const std::string& word, const Sweep& sweep) {
   // A policy without a budget would refuse the one that the sweep adds.
   const Result<Spec> alone = parse_spec(word, {.budget = 0, .chunk = sweep.chunk});
-  if (sweep.budgets.empty() || (alone && (!alone->bounded() || keeps_ratio(*alone, sweep)))) {
+  const bool has_its_own =
+      alone && (!alone->bounded() || (alone->phases.ratio > 0 && sweep.budgets_are_taken));
+  if (sweep.budgets.empty() || has_its_own) {
     if (!alone) return alone.error();
     return std::vector<Spec>{*alone};
   }
@@ -127,9 +123,10 @@ bool Sweep::takes_budgets() const {
   });
 }
 
-Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep) {
+Result<std::vector<PlannedCell>> plan_cells(Sweep sweep) {
   const Result<std::vector<PolicyWord>> arguments = policy_words(sweep);
   if (!arguments) return arguments.error();
+  sweep.budgets_are_taken = sweep.budgets_are_taken || sweep.takes_budgets();
   std::map<std::string, PolicyWord> known;
   std::vector<PlannedCell> cells;
   for (const PolicyWord& word : *arguments) {

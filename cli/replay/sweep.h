@@ -21,7 +21,9 @@ struct Sweep {
   std::vector<std::uint32_t> budgets;  // empty: those of the specs
   std::vector<std::uint64_t> seeds;    // at least one
   std::uint32_t chunk = 0;             // 0: those of the specs
-  bool others_take_budgets = false;    // policies besides these do, as takes_budgets() says
+  // A policy takes the budgets, one of these or one beside them in a plan. Specs whose budget is a
+  // share of the prompt then keep it.
+  bool budgets_are_taken = false;
 
   // Whether one of the policies has no budget of its own, so that those of the sweep are for it.
   [[nodiscard]] bool takes_budgets() const;
@@ -37,7 +39,7 @@ struct PlannedCell {
 // and one that never evicts at one budget only, as one whose budget is a share of the prompt does
 // beside others that take the budgets. Errors: those of parse_spec, two arguments that name the
 // same cell, and too many cells. They say which spec came from "all".
-Result<std::vector<PlannedCell>> plan_cells(const Sweep& sweep);
+Result<std::vector<PlannedCell>> plan_cells(Sweep sweep);
 
 // The policies of --policy all for which the trace does not have the facts (check_serves), each
 // once. Returns an error if a cell that was named explicitly has such a policy, or if nothing is

@@ -22,7 +22,7 @@ using reports::SweepKind;
 Result<std::vector<PlannedCell>> cells_of(const std::string& path, const PlanText& text) {
   Sweep sweep{
       .policies = text.policies, .budgets = text.budgets, .seeds = text.seeds, .chunk = text.chunk};
-  sweep.others_take_budgets = sweep.takes_budgets();
+  sweep.budgets_are_taken = sweep.takes_budgets();
   // One by one first, so that an error names its field.
   for (std::size_t i = 0; i < text.policies.size(); ++i) {
     sweep.policies = {text.policies[i]};
