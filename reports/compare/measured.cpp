@@ -33,10 +33,9 @@ CellResult of_layer(const CellResult& cell, std::size_t layer) {
   return one;
 }
 
-double replayed(const ReplayResult& trace, const CellResult& cell, std::string_view name) {
+double replayed(const AfterLoss& after, const CellResult& cell, std::string_view name) {
   if (name == "moved_rows" && cell.units.empty() && !cell.summary) return not_measured;
   if (name == "moved_rows") return static_cast<double>(sizes_of(cell).moved);
-  const AfterLoss after(cell.cell.spec, trace.trace);
   const HeadMetrics means = after.of(means_of(cell));
   if (name == "retained_mass") return means.retained_mass;
   if (name == "optimum_share") {
@@ -127,19 +126,16 @@ class Collected {
  public:
   explicit Collected(const Selection& selection) : selection_(selection) {}
 
-  void add(const std::string& text, const Cell& cell, double value) {
+  // `first` is the first query of a mean over queries.
+  void add(const std::string& text,
+           const Cell& cell,
+           double value,
+           std::optional<Position> first = {}) {
     if (!std::isfinite(value) || (selection_.accepts && !selection_.accepts(cell.spec))) return;
     const std::size_t row = index_of(texts_, text, text);
     const std::size_t column = index_of(specs_, cell.spec.canonical(), cell.spec);
     seeds_[{row, column}][cell.seed] = value;
-  }
-
-  // The first query of the means of a replay. Requires that add() took its value.
-  void note_first(const std::string& text, const Spec& spec, Position first) {
-    const auto row = texts_.index.find(text);
-    const auto column = specs_.index.find(spec.canonical());
-    if (row == texts_.index.end() || column == specs_.index.end()) return;
-    first_[{row->second, column->second}] = first;
+    if (first) first_[{row, column}] = *first;
   }
 
   // What a replay shows of a spec holds of its evaluations, too.
@@ -198,12 +194,13 @@ void add_replays(Collected& collected,
                  std::string_view measure,
                  const std::optional<std::size_t>& layer) {
   for (const ReplayResult& trace : run.traces) {
+    const std::string text = key_of(trace.trace);
     for (const CellResult& cell : trace.cells) {
-      collected.add(key_of(trace.trace), cell.cell,
-                    replayed(trace, layer ? of_layer(cell, *layer) : cell, measure));
-      if (measure == "moved_rows") continue;
       const AfterLoss after(cell.cell.spec, trace.trace);
-      collected.note_first(key_of(trace.trace), cell.cell.spec, after.first());
+      const double value = replayed(after, layer ? of_layer(cell, *layer) : cell, measure);
+      const bool over_queries = measure != "moved_rows";
+      collected.add(text, cell.cell, value,
+                    over_queries ? std::optional(after.first()) : std::nullopt);
     }
   }
 }
