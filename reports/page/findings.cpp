@@ -98,21 +98,20 @@ std::vector<std::string> findings_of(const ReplayResult& result) {
 std::vector<std::string> findings_of(const TimingResult& result) {
   std::size_t length = 0;
   for (const TimedCell& cell : result.cells) length = std::max(length, cell.length);
-  std::vector<TimedSummary> summaries;
-  std::vector<TimedCell> some;
+  std::vector<TimedSummary> some;
   std::vector<Spec> specs;
   for (const TimedSummary& summary : timed_summaries(result)) {
     if (summary.median.length != length) continue;
-    summaries.push_back(summary);
-    some.push_back(summary.median);
+    some.push_back(summary);
     specs.push_back(summary.median.cell.spec);
   }
   if (some.size() < 2) return {};
   const std::vector<std::string> names = names_of(specs);
-  const auto fastest = std::ranges::min_element(some, {}, &TimedCell::token_s);
-  const auto slowest = std::ranges::max_element(some, {}, &TimedCell::token_s);
+  const auto median = [](const TimedSummary& one) { return one.median.token_s; };
+  const auto fastest = std::ranges::min_element(some, {}, median);
+  const auto slowest = std::ranges::max_element(some, {}, median);
   const auto shown = [&](const auto& at) {
-    const TimedCell& cell = *at;
+    const TimedCell& cell = at->median;
     const Spec& spec = cell.cell.spec;
     const double ms = 1e3 * cell.token_s;
     return names[static_cast<std::size_t>(at - some.begin())] +
@@ -120,11 +119,8 @@ std::vector<std::string> findings_of(const TimingResult& result) {
            number_entry(ms, ms < 10 ? 2 : 0).text + "\u00a0ms, " +
            with_commas((cell.kv_bytes + 1023) / 1024) + "\u00a0KiB of keys and values)";
   };
-  const auto summary_of = [&](const auto& at) {
-    return summaries[static_cast<std::size_t>(at - some.begin())];
-  };
-  const bool overlap = summary_of(fastest).most.token_s >= summary_of(slowest).least.token_s;
-  const bool once = summary_of(fastest).runs == 1 || summary_of(slowest).runs == 1;
+  const bool overlap = fastest->most.token_s >= slowest->least.token_s;
+  const bool once = fastest->runs == 1 || slowest->runs == 1;
   return {"After a prompt of " + with_commas(length) +
           " tokens, a token took the least time with " + shown(fastest) + " and the most with " +
           shown(slowest) + "." +
