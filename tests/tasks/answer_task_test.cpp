@@ -133,6 +133,25 @@ TEST_F(AnswerTask, LossesAreThoseOfNaiveReadings) {
   }
 }
 
+// The wrong choice is likelier than the first right one in one of the two orders.
+TEST_F(AnswerTask, TheLikeliestOfTheRightChoicesCounts) {
+  const TaskItem whole = item("story-facts", 5, 0.9);
+  const std::string right = whole.answers.front();
+  std::vector<std::string> others;
+  for (const std::string& choice : whole.choices) {
+    if (choice != right) others.push_back(choice);
+  }
+  ASSERT_GE(others.size(), 2U);
+  for (const std::size_t k : {0U, 1U}) {
+    TaskItem asked = whole;
+    asked.answers = {others[k], right};
+    asked.choices = {others[k], right, others[1 - k]};
+    const auto done = answer_task(asked, stream(asked), how("dense"));
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(done->answer.rank, 1U) << k;
+  }
+}
+
 TEST_F(AnswerTask, TheAnswerEndsAtAStop) {
   TaskItem asked = item("story-fact", 1, 1);
   Answering by = how("dense");
