@@ -74,5 +74,31 @@ TEST(BudgetFigure, HasRoomForManyPolicies) {
   EXPECT_GT(figure.width, budget_figure(sweep_of(fake_replay(small_fake()))).width);
 }
 
+// A spec of another size is not in figures of one budget, and their captions say so.
+TEST(FiguresOfOneBudget, NameWhatTheyLeaveOut) {
+  const auto captions_of = [](const ReplayResult& result) {
+    std::map<std::string, std::string> captions;
+    for (const Figure& figure : figures_of(result)) captions[figure.name] = figure.caption;
+    return captions;
+  };
+  const std::string sentence = "Not shown, because this is not their budget: ";
+  for (const auto& [name, caption] : captions_of(fake_replay(small_fake()))) {
+    EXPECT_EQ(caption.find(sentence), std::string::npos) << name;
+  }
+  testing::FakeReplay fake = small_fake();
+  fake.budgets = {32};
+  ReplayResult result = fake_replay(fake);
+  fake.specs = {"keydiff"};
+  fake.budgets = {48};
+  const ReplayResult other = fake_replay(fake);
+  result.cells.insert(result.cells.end(), other.cells.begin(), other.cells.end());
+  const auto captions = captions_of(result);
+  for (const std::string name : {"stream", "sizes", "lifetimes", "head-mass"}) {
+    ASSERT_TRUE(captions.contains(name)) << name;
+    EXPECT_TRUE(captions.at(name).ends_with(sentence + "keydiff.")) << captions.at(name);
+  }
+  EXPECT_EQ(captions.at("budget").find(sentence), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kv::reports
