@@ -197,12 +197,14 @@ Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& argumen
   if (!options) return options.error();
   std::vector<reports::Comparison> comparisons;
   std::vector<std::string> lacking;
+  std::string apart;  // what each file alone has
   for (const reports::Measure& measure : measures) {
     auto comparison = comparison_of(runs, measure, selection, *options);
     if (!comparison.rows.empty()) {
       comparisons.push_back(std::move(comparison));
     } else if (arguments.given("measure") || !comparison.left_out.empty()) {
       lacking.emplace_back(measure.name);
+      if (apart.empty()) apart = join(comparison.left_out, ". ");
     }
   }
   const std::span<const std::string> files = arguments.operands();
@@ -210,8 +212,9 @@ Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& argumen
                               ? files[0] + " and " + files[1] + " have no text and spec in common"
                               : files[0] + " has no two specs to compare";
   if (comparisons.empty()) {
-    return usage_error(
-        why + (files.size() == 2 ? " that such a measure is known of" : " in such a measure"));
+    if (files.size() == 1) return usage_error(why + " in such a measure");
+    return usage_error(why + " that such a measure is known of" +
+                       (apart.empty() ? "" : ". " + apart));
   }
   if (!lacking.empty()) notes << "Note: " << why << " in " << join(lacking, ", ") << ".\n";
   return comparisons;

@@ -57,8 +57,10 @@ Comparison compare_files(const MeasuredTexts& before,
                         .layer = after.layer,
                         .files = true};
   const std::vector<std::string> only_before = missing_in(before.texts, after.texts);
-  leave_out(comparison, only_before, "text", "in the first file only");
-  leave_out(comparison, missing_in(after.texts, before.texts), "text", "in the second file only");
+  const std::string_view units = measure.units();
+  const std::string unit(units.substr(0, units.size() - 1));  // "text" of "texts"
+  leave_out(comparison, only_before, unit, "in the first file only");
+  leave_out(comparison, missing_in(after.texts, before.texts), unit, "in the second file only");
   const auto old_specs = canonicals_of(before);
   const auto new_specs = canonicals_of(after);
   leave_out(comparison, missing_in(old_specs, new_specs), "spec", "in the first file only");
