@@ -106,9 +106,20 @@ Result<void> check_settings(const Condition& condition, const std::vector<Stored
                      ", which are not different texts; expected a file of one");
 }
 
+// Error: the file holds no heads of the condition's layer.
+Result<void> check_layer(const Condition& condition, const std::vector<StoredRun>& runs) {
+  const std::vector<std::size_t> layers = layers_of(runs);
+  if (std::ranges::find(layers, *condition.layer) != layers.end()) return {};
+  return usage_error("'" + condition.results + "' has no heads of layer " +
+                     std::to_string(*condition.layer) + "; expected " +
+                     (layers.empty() ? "replays that keep their heads"
+                                     : "another, such as " + std::to_string(layers[0])));
+}
+
 Result<Selection> selection_of(const Condition& condition, const std::vector<StoredRun>& runs) {
   const Selection selection{.window = condition.window,
                             .length = condition.length,
+                            .layer = condition.layer,
                             .accepts = {},
                             .spread = condition.spread};
   const MeasuredIn in = measure_of(condition).in;
@@ -124,6 +135,9 @@ Result<Selection> selection_of(const Condition& condition, const std::vector<Sto
   const std::vector<std::size_t> lengths = lengths_of(runs);
   if (in == MeasuredIn::timings && !condition.length && lengths.size() > 1) {
     return which_of(condition, lengths, "prompts of", "length");
+  }
+  if (condition.layer) {
+    if (auto there = check_layer(condition, runs); !there) return there.error();
   }
   return selection;
 }

@@ -60,6 +60,7 @@ std::string measure_words(const Condition& condition) {
         *condition.window == 0 ? ", uncut" : ", windows of " + std::to_string(*condition.window);
   }
   if (condition.length) words += ", after " + std::to_string(*condition.length) + " tokens";
+  if (condition.layer) words += ", layer " + std::to_string(*condition.layer);
   if (condition.quantity == Quantity::growth) {
     words += condition.length ? ", power of the budget" : ", power of the length";
   }
@@ -169,6 +170,7 @@ std::string condition_line(const DecidedCondition& one) {
       .add("spread", condition.spread);
   if (condition.window) object.add("window", std::uint64_t{*condition.window});
   if (condition.length) object.add("length", std::uint64_t{*condition.length});
+  if (condition.layer) object.add("layer", std::uint64_t{*condition.layer});
   if (condition.bounds.above) object.add("above", *condition.bounds.above);
   if (condition.bounds.below) object.add("below", *condition.bounds.below);
   return object.add("value", one.value.mean)

@@ -42,6 +42,7 @@ struct Condition {
   bool spread = false;    // values are standard deviations over seeds, not means over them
   std::optional<std::size_t> window{};  // of evaluations
   std::optional<std::size_t> length{};  // of timings, of the prompt; of a growth with the budget
+  std::optional<std::size_t> layer{};   // of replays: the heads of this layer alone
   Bounds bounds{};                      // of numbers
 
   bool operator==(const Condition&) const = default;

@@ -67,11 +67,13 @@ std::string measure_at(const JsonAt& at, Quantity quantity) {
   return measure;
 }
 
-std::optional<std::size_t> tokens_at(const JsonAt& at, std::string_view name) {
+std::optional<std::size_t> number_if(const JsonAt& at,
+                                     std::string_view name,
+                                     const std::string& what) {
   const auto field = at.find(name);
   if (!field) return std::nullopt;
   return static_cast<std::size_t>(
-      field->integer("a number of tokens", 0, std::numeric_limits<std::int32_t>::max()));
+      field->integer(what, 0, std::numeric_limits<std::int32_t>::max()));
 }
 
 // The one quantity that the condition is about.
@@ -111,6 +113,9 @@ void check_fields(const JsonAt& at, const Condition& condition) {
   if (condition.length && in != MeasuredIn::timings) {
     at.need("length").complain("only timings have a length");
   }
+  if (condition.layer && in != MeasuredIn::replays) {
+    at.need("layer").complain("only replays have layers");
+  }
 }
 
 void read_numbers(const JsonAt& at, Condition& condition) {
@@ -122,12 +127,13 @@ void read_numbers(const JsonAt& at, Condition& condition) {
   condition.of = text_at(at.need("of"));
   if (two) condition.against = text_at(at.need("against"));
   if (const auto spread = at.find("spread")) condition.spread = spread->boolean("true or false");
-  condition.window = tokens_at(at, "window");
-  condition.length = tokens_at(at, "length");
+  condition.window = number_if(at, "window", "a number of tokens");
+  condition.length = number_if(at, "length", "a number of tokens");
+  condition.layer = number_if(at, "layer", "the number of a layer");
   check_fields(at, condition);
   // The last name stands for no field of a mean.
-  at.only_ever({"about", "results", "measure", "of", "spread", "window", "length", name,
-                two ? std::string_view("against") : name});
+  at.only_ever({"about", "results", "measure", "of", "spread", "window", "length", "layer",
+                name, two ? std::string_view("against") : name});
 }
 
 Condition condition_at(const JsonAt& at) {
@@ -180,6 +186,7 @@ std::string condition_json(const Condition& condition) {
   if (condition.spread) object.add("spread", true);
   if (condition.window) object.add("window", std::uint64_t{*condition.window});
   if (condition.length) object.add("length", std::uint64_t{*condition.length});
+  if (condition.layer) object.add("layer", std::uint64_t{*condition.layer});
   return object.add_raw(name, bounds_json(condition.bounds)).text();
 }
 

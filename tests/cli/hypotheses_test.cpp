@@ -79,6 +79,31 @@ TEST_F(HypothesesCommand, DecidesByTheIntervalOverTexts) {
                               HasSubstr("| h2o:budget=64 | minus h2o:budget=16 |")));
 }
 
+// The mean of a layer's heads, as compare has it: both layers together have the mean of the cell.
+TEST_F(HypothesesCommand, MayBeOfOneLayer) {
+  std::vector<std::string> words = {"replay"};
+  for (int seed = 1; seed <= 6; ++seed) {
+    words.push_back("synthetic:zipf:tokens=96,layers=2,heads=2,seed=" + std::to_string(seed));
+  }
+  words.insert(words.end(), {"--policy", "h2o:budget=16", "-q", "-o", folder_ / "a.db"});
+  ASSERT_EQ(test::run(words).status, 0);
+  const auto value_in = [&](const std::string& layer) {
+    const Ran ran = decide(of_mass + layer + R"("of": "h2o:budget=16", "mean": {"above": 0}})",
+                           {"--json", "-"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return std::stod(ran.out.substr(ran.out.find("\"value\":") + 8));
+  };
+  const double first = value_in(R"("layer": 0, )");
+  const double second = value_in(R"("layer": 1, )");
+  EXPECT_NE(first, second);
+  EXPECT_NEAR(value_in(""), (first + second) / 2, 1e-12);
+  const std::string mean = R"("of": "h2o:budget=16", "mean": {"above": 0}})";
+  EXPECT_THAT(decide(of_mass + R"("layer": 1, )" + mean).out, HasSubstr(", layer 1"));
+  const Ran none = decide(of_mass + R"("layer": 2, )" + mean);
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("a.db' has no heads of layer 2; expected another, such as 0"));
+}
+
 TEST_F(HypothesesCommand, FewTextsDecideNothing) {
   replay(5, "a");
   const Ran ran = decide(of_mass + R"("of": "h2o:budget=64", "mean": {"above": 0}})", {"--strict"});

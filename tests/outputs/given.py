@@ -91,7 +91,7 @@ def said():
     above = dict(mass, mean={"above": 0.001, "below": 1.5}, about="replays")
     window = {"results": "run.db", "measure": "perplexity", "window": 100, "of": "window:budget=32",
               "against": "dense", "ratio": {"above": 0}}
-    spread = dict(mass, spread=True, against="random", difference={"below": -1})
+    spread = dict(mass, spread=True, layer=0, against="random", difference={"below": -1})
     law = {"results": "broken.json", "law": "resident.recent"}
     uniform = {"results": "uniform.json", "uniform": "reservoir"}
     growth = {"results": "run.db", "measure": "kv_bytes", "of": "dense", "growth": {"above": 0}}

@@ -22,6 +22,8 @@ TEST(Hypotheses, AreReadWithAllThatTheySay) {
         {"about": "uncut", "results": "run.db", "measure": "perplexity", "window": 0,
          "of": "window", "against": "streaming", "ratio": {"above": 1, "below": 1.5}},
         {"results": "run.db", "measure": "loss", "of": "h2o", "spread": true, "mean": {"below": 2}},
+        {"results": "run.db", "measure": "retained_mass", "layer": 3, "of": "h2o",
+         "mean": {"below": 2}},
         {"results": "laws.jsonl", "law": "attention.permutation"}]}]})",
       "said.json");
   ASSERT_TRUE(parsed) << parsed.error().message;
@@ -29,13 +31,14 @@ TEST(Hypotheses, AreReadWithAllThatTheySay) {
   const Hypothesis& hypothesis = parsed->front();
   EXPECT_EQ(hypothesis.source, "S.");
   EXPECT_EQ(hypothesis.note, "N.");
-  ASSERT_EQ(hypothesis.conditions.size(), 3U);
+  ASSERT_EQ(hypothesis.conditions.size(), 4U);
   const Condition& ratio = hypothesis.conditions[0];
   EXPECT_EQ(ratio.quantity, Quantity::ratio);
   EXPECT_EQ(ratio.window, std::optional<std::size_t>(0));
   EXPECT_EQ(ratio.bounds, (Bounds{.above = 1, .below = 1.5}));
   EXPECT_TRUE(hypothesis.conditions[1].spread);
-  EXPECT_EQ(hypothesis.conditions[2].of, "attention.permutation");
+  EXPECT_EQ(hypothesis.conditions[2].layer, std::optional<std::size_t>(3));
+  EXPECT_EQ(hypothesis.conditions[3].of, "attention.permutation");
   const auto again = parse_hypotheses(hypotheses_json(*parsed), "again");
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, *parsed);
@@ -72,6 +75,8 @@ TEST(Hypotheses, WrongFilesAreAnsweredWithTheField) {
   EXPECT_THAT(error_of(one(start + R"("growth": {"above": 1}})")), HasSubstr("measure of timings"));
   EXPECT_THAT(error_of(one(start + R"("length": 9, "mean": {"above": 1}})")),
               HasSubstr("only timings"));
+  EXPECT_THAT(error_of(one(start + R"("layer": 9, "mean": {"above": 1}})")),
+              HasSubstr("only replays have layers"));
   EXPECT_THAT(error_of(one(R"({"results": "r", "measure": "retained_mass", "of": "h2o", "window": 9,
                                "mean": {"above": 1}})")),
               HasSubstr("only evaluations"));
