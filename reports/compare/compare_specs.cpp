@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kvcheck/reports/compare/compared_pairs.h"
+#include "kvcheck/reports/numbers/row_names.h"
 
 namespace kv::reports {
 namespace {
@@ -113,6 +114,12 @@ std::size_t reference_of(const MeasuredTexts& all,
   return nothing;
 }
 
+// The name in tables, with the budget: "h2o at 64".
+std::string named_at_budget(const MeasuredSpec& spec) {
+  const std::string budget = spec.spec.budget_text();
+  return row_name(spec.spec) + (budget == "-" ? "" : " at " + budget);
+}
+
 // Rows of the specs of one group, best first, each compared with `other`.
 void add_group(Comparison& comparison,
                Family& family,
@@ -185,13 +192,14 @@ Comparison compare_specs(const MeasuredTexts& all,
     });
     const std::size_t other = best ? members.front() : reference_of(all, members, options.against);
     if (other == nothing || (best && members.size() == 1)) {
-      for (const std::size_t member : members) alone.push_back(all.specs[member].canonical);
+      for (const std::size_t member : members) alone.push_back(named_at_budget(all.specs[member]));
       continue;
     }
     add_group(comparison, family, all, members, other);
   }
   leave_out(comparison, alone, "spec",
-            "alone at its budget, where caches that store more are apart");
+            "not compared, because there is none to compare with at the same budget (caches that "
+            "store more are compared apart)");
   find(comparison, family);
   return comparison;
 }

@@ -166,8 +166,9 @@ std::string words_of(const Comparison& comparison) {
     words += (words.empty() ? "" : " ") + sentence;
   };
   if (any(comparison, Finding::higher) || any(comparison, Finding::lower)) {
-    say("Better, worse: the difference is not chance at a level of " + level +
-        " (random signs over " + units + "), and is not shown to lie within " + margin + ".");
+    say("Better, worse: the difference is significant at a level of " + level +
+        " (test with random signs over " + units + "), and equality within " + margin +
+        " is not shown.");
   }
   if (any(comparison, Finding::equal)) {
     say("Equal: the difference is shown to be smaller than " + margin +
@@ -190,8 +191,8 @@ std::string words_of(const Comparison& comparison) {
       comparison.rows, [](const ComparedSpec& row) { return !std::isnan(row.p); });
   if (tested && comparison.tests > 1) {
     say("P-values are corrected for " + std::to_string(comparison.tests) +
-        " tests (the largest of all under common signs; equality: Holm); intervals are of each row "
-        "alone.");
+        " tests: those of differences by the largest statistic under common signs, those of "
+        "equality by Holm's method. The intervals are not corrected.");
   }
   const double least =
       std::ldexp(2.0, -static_cast<int>(std::min<std::size_t>(comparison.texts, 64)));
@@ -200,9 +201,11 @@ std::string words_of(const Comparison& comparison) {
         shortest(options.level) + ".");
   }
   if (!comparison.files && options.against.empty() && !comparison.rows.empty()) {
-    say("Each is compared with the best of its budget" +
-        (tested ? "; as these " + units + " chose the best, all pairs of the budget count as tests."
-                : std::string(".")));
+    say("Each is compared with the best of its budget.");
+    if (tested) {
+      say("The best was selected by the same " + units +
+          ", so that all pairs of a budget count as tests.");
+    }
   }
   for (const std::string& sentence : comparison.left_out) say(sentence + ".");
   return words;
