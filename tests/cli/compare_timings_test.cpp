@@ -134,8 +134,9 @@ TEST_F(CompareTimings, AreOfOneProcessorAndItsKernels) {
       {store("a.db", {first}), store("b.db", {run_by("avx2", "a")}), "--measure", "token_s"});
   EXPECT_EQ(ran.status, 2) << ran.out;
   EXPECT_THAT(ran.err, HasSubstr("have no text and spec in common"));
-  EXPECT_THAT(ran.err, HasSubstr("8 runs are in the first file only: run 1 of m, weights as-is, f32, "
-                                 "1 thread, avx512 kernels on a"));
+  EXPECT_THAT(ran.err,
+              HasSubstr("8 runs are in the first file only: run 1 of m, weights as-is, f32, "
+                        "1 thread, avx512 kernels on a"));
   EXPECT_THAT(ran.err, HasSubstr("8 runs are in the second file only: run 1 of m, weights as-is, "
                                  "f32, 1 thread, avx2 kernels on a"));
 }
