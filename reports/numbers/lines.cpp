@@ -6,7 +6,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
 
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -73,22 +72,19 @@ std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::str
 }
 
 void highlight(std::vector<Line>& lines, std::span<const double> scores) {
-  if (lines.size() <= most_colours) return;
-  std::vector<std::size_t> order(lines.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].policy != &policy_registry().front()) order.push_back(i);
+  }
+  if (order.size() <= most_colours) return;
   const auto rank = [&](std::size_t i) {
-    if (lines[i].policy == &policy_registry().front())
-      return std::numeric_limits<double>::infinity();
     return std::isnan(scores[i]) ? -std::numeric_limits<double>::infinity() : scores[i];
   };
   std::ranges::stable_sort(order, std::greater<>(), rank);
   for (std::size_t place = 0; place < order.size(); ++place) {
-    Line& line = lines[order[place]];
-    const bool dense = line.policy == &policy_registry().front();
-    const std::size_t slot = 1 + place % (colours.size() - 1);
-    line.look = place < most_colours
-                    ? Look{.colour = colours[dense ? 0 : slot], .point = points[dense ? 0 : slot]}
-                    : Look{.colour = "#c4c4c4", .point = 7, .quiet = true};
+    lines[order[place]].look = place < most_colours
+                                   ? Look{.colour = colours[1 + place], .point = points[1 + place]}
+                                   : Look{.colour = "#c4c4c4", .point = 7, .quiet = true};
   }
 }
 

@@ -41,11 +41,11 @@ struct Line {
 // have one length.
 std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::string> labels);
 
-// As many curves as one plot shows clearly.
+// As many curves as one plot shows clearly, besides that of a cache that evicts nothing.
 inline constexpr std::size_t most_colours = 7;
 
-// If there are more lines than that: those with the highest scores, and the one that evicts
-// nothing, get a colour each, and the others become quiet. NaN counts as the lowest. `scores` has
+// If there are more lines than that: those with the highest scores get a colour each, the one that
+// evicts nothing is black, and the others become quiet. NaN counts as the lowest. `scores` has
 // one number per line.
 void highlight(std::vector<Line>& lines, std::span<const double> scores);
 
