@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -162,39 +163,48 @@ std::size_t at_least(const float* values, std::size_t n, float threshold, Positi
     const __mmask16 live = first(n - i);
     const __m512 here = _mm512_maskz_loadu_ps(live, values + i);
     const __mmask16 found = _mm512_mask_cmp_ps_mask(live, here, limit, _CMP_GE_OQ);
-    if (found != 0) {
-      // Compresses in a register and stores all 16 lanes, because compressing stores are slow on
-      // some machines. This is why `at` needs room for 16 indices more.
-      _mm512_storeu_si512(at + count, _mm512_maskz_compress_epi32(found, index));
-      count += static_cast<std::size_t>(__builtin_popcount(found));
-    }
+    // Compresses in a register and stores all 16 lanes, because compressing stores are slow on some
+    // machines. This is why `at` needs room for 16 indices more. There is no branch for sixteens
+    // without any, because no processor can predict it in a row of attention.
+    _mm512_storeu_si512(at + count, _mm512_maskz_compress_epi32(found, index));
+    count += static_cast<std::size_t>(__builtin_popcount(found));
     index = _mm512_add_epi32(index, step);
   }
   return count;
 }
 
 // A candidate is selected if fewer than k values come before it: larger ones, or equal ones of
-// earlier candidates. Every candidate is stored and the count advances only past selected ones, so
-// that the loop has no branch to mispredict.
+// earlier candidates. Sixteen candidates meet one value after another, which only adds to their
+// counts.
 std::size_t largest(
     const float* values, const Position* candidates, std::size_t m, std::size_t k, Position* out) {
+  if (m <= k) return static_cast<std::size_t>(std::copy_n(candidates, m, out) - out);
   alignas(64) float all[most_candidates];
-  const std::size_t blocks = (m + 15) / 16;
   for (std::size_t i = 0; i < m; ++i) all[i] = values[candidates[i]];
-  for (std::size_t i = m; i < 16 * blocks; ++i) all[i] = -std::numeric_limits<float>::infinity();
+  const __m512i one = _mm512_set1_epi32(1);
+  const __m512i most = _mm512_set1_epi32(static_cast<int>(k));
   std::size_t count = 0;
-  for (std::size_t i = 0; i < m; ++i) {
-    const __m512 value = _mm512_set1_ps(all[i]);
-    unsigned before = 0;
-    for (std::size_t block = 0; block < blocks; ++block) {
-      const __m512 others = _mm512_load_ps(all + 16 * block);
-      const unsigned above = _mm512_cmp_ps_mask(others, value, _CMP_GT_OQ);
-      const unsigned equal = _mm512_cmp_ps_mask(others, value, _CMP_EQ_OQ);
-      const unsigned earlier = i > 16 * block ? first(i - 16 * block) : 0U;
-      before += static_cast<unsigned>(__builtin_popcount(above | (equal & earlier)));
+  for (std::size_t begin = 0; begin < m; begin += 16) {
+    const __mmask16 live = first(m - begin);
+    const __m512 here = _mm512_maskz_loadu_ps(live, all + begin);
+    __m512i before = _mm512_setzero_si512();
+    const auto add = [&](__mmask16 comes_before) KV_INLINED {
+      before = _mm512_mask_add_epi32(before, comes_before, before, one);
+    };
+    std::size_t j = 0;
+    for (; j < begin; ++j) add(_mm512_cmp_ps_mask(_mm512_set1_ps(all[j]), here, _CMP_GE_OQ));
+    for (const std::size_t end = std::min(begin + 16, m); j < end; ++j) {
+      const __m512 value = _mm512_set1_ps(all[j]);
+      const auto later = static_cast<__mmask16>(0xFFFEU << (j - begin));
+      add(_mm512_cmp_ps_mask(value, here, _CMP_GT_OQ) |
+          _mm512_mask_cmp_ps_mask(later, value, here, _CMP_EQ_OQ));
     }
-    out[count] = candidates[i];
-    count += before < k ? 1U : 0U;
+    for (; j < m; ++j) add(_mm512_cmp_ps_mask(_mm512_set1_ps(all[j]), here, _CMP_GT_OQ));
+    const __mmask16 found = _mm512_mask_cmplt_epu32_mask(live, before, most);
+    const auto selected = static_cast<std::size_t>(__builtin_popcount(found));
+    const __m512i at = _mm512_maskz_loadu_epi32(live, candidates + begin);
+    _mm512_mask_storeu_epi32(out + count, first(selected), _mm512_maskz_compress_epi32(found, at));
+    count += selected;
   }
   return count;
 }
@@ -221,48 +231,6 @@ std::size_t argmin(const float* values, std::size_t n) {
   return 0;
 }
 
-std::size_t argmin_double(const double* values, std::size_t n) {
-  __m512d best = _mm512_set1_pd(std::numeric_limits<double>::infinity());
-  for (std::size_t i = 0; i < n; i += 8) {
-    const __mmask8 live = static_cast<__mmask8>(first(n - i));
-    best = _mm512_mask_min_pd(best, live, _mm512_maskz_loadu_pd(live, values + i), best);
-  }
-  alignas(64) std::array<double, 8> lanes{};
-  _mm512_store_pd(lanes.data(), best);
-  double least = lanes[0];
-  for (const double lane : lanes) least = lane < least ? lane : least;
-  const __m512d requested = _mm512_set1_pd(least);
-  for (std::size_t i = 0; i < n; i += 8) {
-    const __mmask8 live = static_cast<__mmask8>(first(n - i));
-    const __m512d here = _mm512_maskz_loadu_pd(live, values + i);
-    const unsigned equal = _mm512_mask_cmp_pd_mask(live, here, requested, _CMP_EQ_OQ);
-    if (equal != 0) return i + static_cast<std::size_t>(__builtin_ctz(equal));
-  }
-  return 0;
-}
-
-void add_to_double(double* into, const float* from, std::size_t n) {
-  for (std::size_t i = 0; i < n; i += 8) {
-    const __mmask8 live = static_cast<__mmask8>(first(n - i));
-    const __m512d wide = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(live, from + i));
-    const __m512d total = _mm512_add_pd(_mm512_maskz_loadu_pd(live, into + i), wide);
-    _mm512_mask_storeu_pd(into + i, live, total);
-  }
-}
-
-void relax(const double* cost, const double* price, double base, std::size_t n, double* distance) {
-  const __m512d from = _mm512_set1_pd(base);
-  for (std::size_t i = 0; i < n; i += 8) {
-    const __mmask8 live = static_cast<__mmask8>(first(n - i));
-    const __m512d reduced = _mm512_sub_pd(_mm512_maskz_loadu_pd(live, cost + i),
-                                          _mm512_maskz_loadu_pd(live, price + i));
-    const __m512d here = _mm512_maskz_loadu_pd(live, distance + i);
-    // With its operands in this order the minimum keeps the stored distance if both are equal (0
-    // and -0), as std::min does.
-    _mm512_mask_storeu_pd(distance + i, live, _mm512_min_pd(_mm512_add_pd(from, reduced), here));
-  }
-}
-
 }  // namespace
 
 const Kernels avx512_kernels = {.name = "avx512",
@@ -279,8 +247,8 @@ const Kernels avx512_kernels = {.name = "avx512",
                                 .at_least = at_least,
                                 .largest = largest,
                                 .argmin = argmin,
-                                .argmin_double = argmin_double,
-                                .add_to_double = add_to_double,
+                                .argmin_double = avx512_argmin_double,
+                                .add_to_double = avx512_add_to_double,
                                 .dot_double = avx512_dot_double,
                                 .dot_weights = avx512_dot_weights,
                                 .quadratic = avx512_quadratic,
@@ -288,7 +256,7 @@ const Kernels avx512_kernels = {.name = "avx512",
                                 .exp_each = avx512_exp_each,
                                 .add_weighted = avx512_add_weighted,
                                 .extend_bounds = avx512_extend_bounds,
-                                .relax = relax,
+                                .relax = avx512_relax,
                                 .dot_rows = avx512_dot_rows,
                                 .weigh_rows = avx512_weigh_rows,
                                 .weigh_rows_at = avx512_weigh_rows_at,

@@ -1,4 +1,7 @@
-// The AVX-512 kernels that sum in double.
+// The AVX-512 kernels that work in double.
+#include <array>
+#include <limits>
+
 #include "kvcheck/base/kernels/kernels_detail.h"
 #include "kvcheck/base/kernels/lanes_avx512.h"
 
@@ -130,6 +133,49 @@ void avx512_extend_bounds(const float* values, std::size_t n, float* least, floa
                           _mm512_min_ps(here, _mm512_maskz_loadu_ps(live, least + i)));
     _mm512_mask_storeu_ps(most + i, live,
                           _mm512_max_ps(here, _mm512_maskz_loadu_ps(live, most + i)));
+  }
+}
+
+std::size_t avx512_argmin_double(const double* values, std::size_t n) {
+  __m512d best = _mm512_set1_pd(std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    best = _mm512_mask_min_pd(best, live, _mm512_maskz_loadu_pd(live, values + i), best);
+  }
+  alignas(64) std::array<double, 8> lanes{};
+  _mm512_store_pd(lanes.data(), best);
+  double least = lanes[0];
+  for (const double lane : lanes) least = lane < least ? lane : least;
+  const __m512d requested = _mm512_set1_pd(least);
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    const __m512d here = _mm512_maskz_loadu_pd(live, values + i);
+    const unsigned equal = _mm512_mask_cmp_pd_mask(live, here, requested, _CMP_EQ_OQ);
+    if (equal != 0) return i + static_cast<std::size_t>(__builtin_ctz(equal));
+  }
+  return 0;
+}
+
+void avx512_add_to_double(double* into, const float* from, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    const __m512d wide = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(live, from + i));
+    const __m512d total = _mm512_add_pd(_mm512_maskz_loadu_pd(live, into + i), wide);
+    _mm512_mask_storeu_pd(into + i, live, total);
+  }
+}
+
+void avx512_relax(
+    const double* cost, const double* price, double base, std::size_t n, double* distance) {
+  const __m512d from = _mm512_set1_pd(base);
+  for (std::size_t i = 0; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    const __m512d reduced = _mm512_sub_pd(_mm512_maskz_loadu_pd(live, cost + i),
+                                          _mm512_maskz_loadu_pd(live, price + i));
+    const __m512d here = _mm512_maskz_loadu_pd(live, distance + i);
+    // With its operands in this order the minimum keeps the stored distance if both are equal (0
+    // and -0), as std::min does.
+    _mm512_mask_storeu_pd(distance + i, live, _mm512_min_pd(_mm512_add_pd(from, reduced), here));
   }
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 // The number of parts whose maxima Kernels::lane_maxima computes.
 constexpr std::size_t parts = 32;
+static_assert(parts <= most_candidates);
 
 // Keys that are ordered like their values, which are >= 0. Among equal values the lower index has
 // the higher key.
@@ -65,9 +66,13 @@ float TopK::bound_by_last(std::span<const float> values) const {
 float TopK::bound_by_parts(std::span<const float> values) const {
   std::array<float, parts> maxima{};
   kernels().lane_maxima(values.data(), values.size(), maxima.data());
-  const auto kth = maxima.begin() + static_cast<std::ptrdiff_t>(k_ - 1);
-  std::nth_element(maxima.begin(), kth, maxima.end(), std::greater());
-  return *kth;
+  std::array<Position, parts> numbers{};
+  std::iota(numbers.begin(), numbers.end(), Position{0});
+  std::array<Position, parts> found{};
+  kernels().largest(maxima.data(), numbers.data(), parts, k_, found.data());
+  float bound = maxima[found[0]];
+  for (std::size_t i = 1; i < k_; ++i) bound = std::min(bound, maxima[found[i]]);
+  return bound;
 }
 
 // Stores the indices of the k largest values among `enough` indices, of which there are at least k.
