@@ -1,7 +1,6 @@
 #include "kvcheck/sim/replay/dense_facts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -19,14 +18,6 @@ double sum_of(std::span<const float> values) {
   return static_cast<double>(kernels().sum(values.data(), values.size()));
 }
 
-double entropy_of(std::span<const float> mass) {
-  double entropy = 0;
-  for (const float p : mass) {
-    if (p > 0) entropy -= static_cast<double>(p) * std::log(static_cast<double>(p));
-  }
-  return entropy;
-}
-
 }  // namespace
 
 DenseFactsSums::DenseFactsSums(std::size_t queries)
@@ -41,6 +32,15 @@ void DenseFactsSums::add(const DenseRow& row, double weight) {
   if ((row.row + 1) % entropy_stride_ != 0) return;
   entropy_ += weight * entropy_of(mass);
   entropy_rows_ += weight;
+}
+
+double DenseFactsSums::entropy_of(std::span<const float> mass) {
+  // A key without weight adds nothing; its logarithm becomes 0.
+  const auto weight_or_one = [](float p) { return p > 0 ? static_cast<double>(p) : 1.0; };
+  logs_.resize(mass.size());
+  std::ranges::transform(mass, logs_.begin(), weight_or_one);
+  kernels().log_each(logs_.data(), logs_.size());
+  return -kernels().dot_weights(mass.data(), logs_.data(), logs_.size());
 }
 
 DenseFacts DenseFactsSums::mean(std::size_t layer, std::size_t head) const {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "kvcheck/sim/replay/dense_rows.h"
 #include "kvcheck/sim/replay/metrics.h"
@@ -21,6 +23,8 @@ class DenseFactsSums {
   [[nodiscard]] DenseFacts mean(std::size_t layer, std::size_t head) const;
 
  private:
+  double entropy_of(std::span<const float> mass);
+
   std::size_t entropy_stride_;
   double first_ = 0;
   double sinks_ = 0;
@@ -28,6 +32,7 @@ class DenseFactsSums {
   double entropy_ = 0;
   double rows_ = 0;
   double entropy_rows_ = 0;
+  std::vector<double> logs_;
 };
 
 // The head above layer 0 with the most mass on position 0; any head if only layer 0 was recorded.
