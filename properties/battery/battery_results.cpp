@@ -210,15 +210,27 @@ void Explainer::explain_here(const Broken& broken) {
 
 namespace {
 
-// The index of the call at which the subject dies: the shortest beginning of the case that is
-// deadly says it. All calls, if none is: it dies of what came before the case, or by chance.
+// The index of the call at which the subject dies, in a case that was deadly: the shortest
+// beginning that is deadly ends with it. It is found by halving, because one of a case with
+// thousands of calls may take seconds. All calls, if none is: it died by chance.
 std::size_t deadly_call(const Law& law, Family& family, const Case& what, double case_seconds) {
-  for (std::size_t calls = 0; calls <= what.calls.size(); ++calls) {
+  const auto deadly = [&](std::size_t calls) {
     Case begun = what;
     begun.calls.resize(calls);
-    if (!death_in(law, family, begun, case_seconds).empty()) return calls == 0 ? 0 : calls - 1;
+    return !death_in(law, family, begun, case_seconds).empty();
+  };
+  std::size_t low = 0;
+  std::size_t high = what.calls.size() + 1;  // no beginning
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (middle <= what.calls.size() && deadly(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
   }
-  return what.calls.size();
+  if (high > what.calls.size()) return what.calls.size();
+  return high == 0 ? 0 : high - 1;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include <system_error>
 #include <vector>
 
+#include "kvcheck/properties/cases/core_wait.h"
 #include "kvcheck/properties/stop.h"
 
 namespace kv::properties {
@@ -233,23 +234,6 @@ void arm(double seconds) {
   timer.it_value.tv_sec = static_cast<time_t>(seconds);
   timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1'000'000);
   ::setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
-// Seconds that this process was ready to run while others had the cores; 0 where the system does
-// not say. Calls only what a signal handler may.
-double waited_for_cores() {
-  const int file = ::open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  char text[96] = {};
-  const ssize_t size = ::read(file, text, sizeof(text) - 1);
-  ::close(file);
-  const char* at = text;
-  while (at < text + size && *at != ' ') ++at;
-  double nanoseconds = 0;
-  for (++at; at < text + size && *at >= '0' && *at <= '9'; ++at) {
-    nanoseconds = nanoseconds * 10 + (*at - '0');
-  }
-  return nanoseconds * 1e-9;
 }
 
 volatile double waited_before = 0;

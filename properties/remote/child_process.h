@@ -31,7 +31,8 @@ class Child {
   Child& operator=(const Child&) = delete;
   ~Child();
 
-  // Sends a line (without its newline) and waits for one at most `seconds`. An error says how the
+  // Sends a line (without its newline) and waits for one at most `seconds`, those not counted in
+  // which the child waited for a core. An error says how the
   // child ended ("killed by signal 11 (Segmentation fault)", "exited with status 1", "gave no
   // answer within 10 s", "wrote a line of more than 64 bytes") with the last lines of its standard
   // error; the child is gone then. Not much more than `longest` bytes are kept of any line. Throws
@@ -53,6 +54,9 @@ class Child {
   // run out. What stopped it, or an empty text.
   std::string exchange(std::string_view& rest, int timer);
 
+  // Whether its processes waited for cores meanwhile. The timer then gives them as long once more.
+  bool has_credit(int timer);
+
   // Kills and reaps; the whole sentence, with its last words.
   Error gone(std::string how);
 
@@ -64,6 +68,7 @@ class Child {
   std::string last_words_;  // the end of its standard error
   double slowest_ = 0;
   double last_ = 0;
+  double waited_before_ = 0;  // seconds for cores, as far as an answer was waited for longer
 };
 
 }  // namespace kv::properties

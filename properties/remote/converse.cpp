@@ -62,10 +62,14 @@ class Talk {
   }
 
  private:
-  // Calls and tokens, times units.
+  // Calls, tokens, and the rows that may be stored after each call, which its answer lists; times
+  // units.
   [[nodiscard]] double work_of(const std::vector<Asked>& calls) const {
     std::size_t work = calls.size();
-    for (const Asked& asked : calls) work += asked.fed.size();
+    for (const Asked& asked : calls) {
+      const std::size_t fed = asked.fed.size();
+      work += fed + history_.contract.most_stored(asked.branch.size() + fed, fed);
+    }
     return static_cast<double>(work * history_.units());
   }
 

@@ -1,6 +1,7 @@
 #include <sys/wait.h>
 
 #include "kvcheck/properties/battery/battery.h"
+#include "kvcheck/properties/battery/battery_results.h"
 #include "kvcheck/properties/cases/child.h"
 #include "kvcheck/properties/remote/child_process.h"
 #include "kvcheck/properties/stop.h"
@@ -42,6 +43,32 @@ TEST(Survival, FindsACrashWithTheSmallestCase) {
   const auto again = reproduce(*family, result.reproduce);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->laws.front().status, Status::broken);
+}
+
+// The call at which it died is that with which the shortest deadly beginning ends.
+TEST(Survival, NamesTheCallOfACaseThatIsNotShrunk) {
+  std::size_t later = 0;  // than the first call
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const auto family = make_faulty(Fault::dies);
+    BatteryOptions options;
+    options.cases = 30;
+    options.effort.seed = seed;
+    options.shrink = false;
+    const auto report = run_battery(*family, options);
+    ASSERT_TRUE(report);
+    const LawResult& result = survival(*report);
+    ASSERT_EQ(result.status, Status::broken);
+    Case begun = *result.smallest;
+    const std::vector<Call> calls = begun.calls;
+    std::size_t shortest = 0;
+    for (begun.calls.clear(); shortest < calls.size(); ++shortest) {
+      if (!death_in(*result.law, *family, begun, 20).empty()) break;
+      begun.calls.push_back(calls[shortest]);
+    }
+    EXPECT_EQ(result.finding->event, shortest - 1) << result.smallest->text();
+    later += result.finding->event > 0 ? 1U : 0U;
+  }
+  EXPECT_GT(later, 0U);
 }
 
 TEST(Survival, FindsAHang) {
