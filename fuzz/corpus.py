@@ -203,7 +203,7 @@ def specs():
         "prompt": "h2o:sinks=1,ratio=0.5;compress=question+every:4;chunk=5",
         "phases": "prompt+hold", "ratio": "0.125",
         "prompt-preset": "@ada-snapkv-prompt:recent=4,ratio=0.4",
-        "no-prompt": "streaming:ratio=0.5", "snapkv": "@snapkv:budget=12", "keyformer": "keyformer:budget=10,tau=1.5",
+        "no-prompt": "streaming:ratio=0.5", "snapkv": "@snapkv-hold:budget=12", "keyformer": "keyformer:budget=10,tau=1.5",
         "ladder": "@lacache", "quest": "@quest", "wrong": "strm:budget=3"}
     write_all("spec", words)
     write_all("storage", {
@@ -618,7 +618,7 @@ def command_lines():
 
 
 def plans():
-    replay = {"traces": ["a.safetensors", "synthetic:zipf:tokens=64"], "policies": ["h2o", "@snapkv"]}
+    replay = {"traces": ["a.safetensors", "synthetic:zipf:tokens=64"], "policies": ["h2o", "@snapkv-hold"]}
     texts = {"model": "m", "texts": ["a.txt"], "policies": ["dense", "h2o"]}
     write_all("sweep_plan", {
         "least": json.dumps({"replay": replay}),
@@ -692,7 +692,7 @@ words = {
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "
             "chunkkv rkv a2sf criticalkv q-filters paged-eviction ladder pages separators "
             "token-classes scissorhands key-norm keydiff "
-            "expected-attention semantic-blocks @quest @duo @snapkv sinks= recent= budget= "
+            "expected-attention semantic-blocks @quest @duo @snapkv-hold sinks= recent= budget= "
             ";timing=lazy: ;timing=trim-then-attend ;visibility=window ;visibility=top-pages: "
             ";positions=in-cache ;positions=shifted ;unit=layer ;unit=head ;unit=model "
             ";budgets=pyramid: ;budgets=retrieval: ;budgets=adaptive: ;vectors=re-evaluated ;chunk= "

@@ -14,7 +14,7 @@ namespace kv::reports {
 // The name of a spec, the same in every table and figure, whatever else they show. It says all but
 // the budget or ratio, so that specs of one budget have different names:
 //   "@tova"                   the preset at the spec's budget or ratio is exactly this spec
-//   "@snapkv:recent=16 chunk=64"  it is but for what follows: sizes, the policy's own fields, and
+//   "@tova:recent=16 chunk=64"  it is but for what follows: sizes, the policy's own fields, and
 //                             numbers of settings, in no more words than the label has; of several
 //                             such presets the one with the fewest differences, if there is one
 //   "h2o:sinks=4 lazy:40"     otherwise: Spec::label() in words

@@ -108,7 +108,7 @@ constexpr std::array<Preset, 28> table = {{
          "(commit ac75c2a) a token that leaves the recent window is hidden for one step before "
          "it may be selected; here it is a candidate at once. Hidden tokens never return; in "
          "the source they may return where scores are 0."},
-    {.name = "snapkv",
+    {.name = "snapkv-hold",
      .spec = "snapkv:recent=32,select=once;unit=head",
      .source = "Li et al., arXiv:2404.14469; code FasterDecoding/SnapKV, window 32, kernel 7, the "
                "largest of neighbours; with chunk=N the selection considers a whole prompt of N "
@@ -118,7 +118,7 @@ constexpr std::array<Preset, 28> table = {{
          "a token that leaves the recent window after the prompt is evicted.",
      .numbers = "documentation of Zefan-Cai/KVCache-Factory, Llama-3-8B at 128 tokens, first "
                 "column: 45.08, dense 47.78"},
-    {.name = "pyramidkv",
+    {.name = "pyramidkv-hold",
      .spec = "snapkv:recent=32,select=once;unit=head;budgets=pyramid:20",
      .source = "Cai et al., arXiv:2406.02069, section 3.2; code Zefan-Cai/KVCache-Factory, "
                "pyramidkv_utils.py, beta 20: SnapKV's selection under budgets that fall in even "
@@ -128,7 +128,7 @@ constexpr std::array<Preset, 28> table = {{
          "down. A layer is not limited to the length of its prompt.",
      .numbers = "the code's documentation, Llama-3-8B at 128 tokens, first column: 44.57, SnapKV "
                 "45.08, dense 47.78"},
-    {.name = "ada-snapkv",
+    {.name = "ada-snapkv-hold",
      .spec = "snapkv:recent=32,select=once;unit=head;budgets=adaptive:0.2",
      .source =
          "Feng et al., arXiv:2407.11550, algorithm 1; code FFY0/AdaKV, "
@@ -156,7 +156,7 @@ constexpr std::array<Preset, 28> table = {{
                "sinks and 256 recent tokens",
      .differs = "The source learns for each model, by gates, which heads retrieve. Here the spec "
                 "names them, and 0.0 is only an example: write ;budgets=retrieval:LAYER.HEAD+..."},
-    {.name = "chunkkv",
+    {.name = "chunkkv-hold",
      .spec = "chunkkv:recent=32,length=10;unit=layer",
      .source = "Liu et al., arXiv:2502.00299, algorithm 1, chunks of 10; code NVIDIA/kvpress, "
                "ChunkKVPress over SnapKVPress, where the heads of a layer share their chunks; with "
@@ -165,7 +165,7 @@ constexpr std::array<Preset, 28> table = {{
          "In the source the cache grows while the model generates; here the budget holds. The "
          "window is SnapKV's 32; in kvpress it is 64. Tokens that do not make a whole chunk "
          "are kept."},
-    {.name = "rkv",
+    {.name = "rkv-hold",
      .spec = "rkv:recent=8,importance=middle,lone=first;timing=lazy:127",
      .source = "Cai et al., arXiv:2505.24133; code Zefan-Cai/R-KV: the last 8 tokens are kept, and "
                "their queries decide; the cache is trimmed once it is 128 tokens over the budget; "

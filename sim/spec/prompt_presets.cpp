@@ -13,16 +13,20 @@ constexpr std::array<Preset, 8> table = {{
                "vote once, and the cache grows while the model answers",
      .differs =
          "The source states a number of tokens (write budget=1024); a share is how NVIDIA/kvpress "
-         "states it, whose compression_ratio is 1 - ratio. Its window there is 64. For a question "
-         "that is asked later write compress=prompt."},
+         "states it, whose compression_ratio is 1 - ratio. Its SnapKVPress has a window of 64, the "
+         "mean of five neighbours instead of the largest of seven, and one selection for the query "
+         "heads of a kv-head (docs/specs.md). For a question that is asked later write "
+         "compress=prompt."},
     {.name = "pyramidkv-prompt",
      .spec = "snapkv:recent=32,ratio=0.5;unit=head;budgets=pyramid:20;compress=question",
      .source = "Cai et al., arXiv:2406.02069, section 3.2; code Zefan-Cai/KVCache-Factory, "
                "pyramidkv_utils.py, beta 20: SnapKV's selection after the whole prompt, under "
                "budgets that fall from layer to layer",
      .differs =
-         "All layers together keep exactly what equal budgets keep; the code rounds each step "
-         "down. A layer's share may exceed its prompt, which it then keeps."},
+         "The code rounds each step down; here all layers together keep exactly what equal budgets "
+         "keep. Above a ratio of about 0.55 it is not what the code does: a layer whose share "
+         "exceeds the prompt keeps the prompt, and the others keep no more for it, where the code "
+         "raises the least share, or makes all equal."},
     {.name = "ada-snapkv-prompt",
      .spec = "snapkv:recent=32,ratio=0.5;unit=head;budgets=adaptive:0.2;compress=question",
      .source = "Feng et al., arXiv:2407.11550, algorithm 1; code FFY0/AdaKV, snapkv_utils.py, "
@@ -35,7 +39,8 @@ constexpr std::array<Preset, 8> table = {{
      .spec = "chunkkv:recent=32,length=10,ratio=0.5;unit=layer;compress=question",
      .source = "Liu et al., arXiv:2502.00299, algorithm 1, chunks of 10; code NVIDIA/kvpress, "
                "ChunkKVPress over SnapKVPress: whole chunks of a prompt are kept, once",
-     .differs = "The window is SnapKV's 32; in kvpress it is 64. Tokens that do not make a whole "
+     .differs = "The window is SnapKV's 32; in kvpress it is 64. Scores are not pooled over "
+                "neighbours, as in the paper; kvpress pools them. Tokens that do not make a whole "
                 "chunk are kept."},
     {.name = "keydiff-prompt",
      .spec = "keydiff:sinks=0,recent=0,ratio=0.5;compress=prompt",
@@ -53,7 +58,8 @@ constexpr std::array<Preset, 8> table = {{
                "in the next one",
      .differs =
          "A prompt shorter than 260 tokens has no partition with a score and keeps its newest "
-         "tokens, as in the code."},
+         "tokens, as in the code. The authors' own code has 16 sinks, keeps the last partition "
+         "whole, and goes on while the model answers."},
     {.name = "expected-attention-prompt",
      .spec = "expected-attention:sinks=4,recent=0,ratio=0.5,covariance=full;compress=prompt",
      .source = "Devoto et al., arXiv:2510.00636; code NVIDIA/kvpress, ExpectedAttentionPress: "

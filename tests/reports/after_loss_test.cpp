@@ -107,7 +107,7 @@ TEST(AfterLoss, AgreesWithNumPyOverTheSeriesWithin1e9) {
                                    "--policy",
                                    "random",
                                    "--policy",
-                                   "@rkv",
+                                   "@rkv-hold",
                                    "--policy",
                                    "h2o;budgets=pyramid:4",
                                    "--policy",

@@ -110,7 +110,7 @@ TEST(NumPy, EmulationsOfPublishedPoliciesEvictTheSameTokens) {
   const std::string stored = results_path("published.db");
   const std::string all_the_time =
       " --policy keydiff:recent=0,budget=64 --policy 'keydiff:recent=0,budget=96;chunk=32'"
-      " --policy rkv:recent=8,budget=64,importance=middle,lone=first --policy @rkv:budget=96"
+      " --policy rkv:recent=8,budget=64,importance=middle,lone=first --policy @rkv-hold:budget=96"
       " --policy q-filters:recent=16,budget=64";
   const std::string once =
       " --policy @keydiff-prompt --policy @lagkv-prompt --policy @lagkv-prompt:ratio=0.75"
