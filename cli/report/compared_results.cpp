@@ -39,6 +39,23 @@ Result<std::optional<std::size_t>> window_of(const Arguments& arguments,
                      "one of these, or --run");
 }
 
+// A text that two models read, or one model with two storages, is not two texts.
+Result<void> check_settings(const Arguments& arguments,
+                            std::span<const Runs> files,
+                            std::span<const reports::Measure> measures) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (const reports::Measure& measure : measures) {
+      const std::set<std::string> settings = reports::settings_in(files[i], measure.in);
+      if (settings.size() < 2) continue;
+      return usage_error(arguments.operands()[i] + " has results of " + *settings.begin() +
+                         " and of " + *settings.rbegin() + ", which are not different " +
+                         std::string(measure.units()) + "; expected " +
+                         (files.size() == 1 ? "--run with results of one" : "files of one each"));
+    }
+  }
+  return {};
+}
+
 // A text and its beginning are not two texts.
 Result<void> check_lengths_of_texts(const Arguments& arguments,
                                     std::span<const Runs> files,
@@ -168,6 +185,7 @@ Result<reports::Selection> selection_of(const Arguments& arguments,
   if (auto fine = check_lengths_of_texts(arguments, files, measures, *window); !fine) {
     return fine.error();
   }
+  if (auto fine = check_settings(arguments, files, measures); !fine) return fine.error();
   const auto length = length_of(arguments, files, measures);
   if (!length) return length.error();
   const auto layer = layer_of(arguments, files, measures);

@@ -73,10 +73,9 @@ Comparison compare_files(const MeasuredTexts& before,
     const auto old = std::ranges::find(old_specs, after.specs[i].canonical) - old_specs.begin();
     if (static_cast<std::size_t>(old) == old_specs.size()) continue;
     comparison.rows.push_back(row_of(after.specs[i], names[i]));
-    family.columns.push_back(filled(
-        test_pairs(comparison.rows.back(), arranged(after, after.specs[i].values, texts),
-                   arranged(before, before.specs[static_cast<std::size_t>(old)].values, texts),
-                   comparison.margin)));
+    family.columns.push_back(filled(test_pairs(
+        comparison.rows.back(), arranged(after, after.specs[i].values, texts),
+        arranged(before, before.specs[static_cast<std::size_t>(old)].values, texts), comparison)));
     if (comparison.rows.back().test.pairs == 0) {
       comparison.rows.pop_back();
       family.columns.pop_back();

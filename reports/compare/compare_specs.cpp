@@ -144,7 +144,7 @@ void add_group(Comparison& comparison,
       row.other = names[other];
       const bool elsewhere = reference >= ranked;
       if (elsewhere) row.other += " at " + all.specs[other].spec.budget_text();
-      test_pairs(row, values[i], values[reference], comparison.margin);
+      test_pairs(row, values[i], values[reference], comparison);
     }
     if (row.test.pairs > 0) family.of_row.push_back(family.contrasts.size());
     comparison.rows.push_back(std::move(row));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
+#include "kvcheck/reports/numbers/paired_shares.h"
 #include "kvcheck/reports/numbers/row_names.h"
 
 namespace kv::reports {
@@ -37,21 +39,25 @@ double overall(const std::vector<double>& values) {
 std::vector<double> test_pairs(ComparedSpec& row,
                                const std::vector<double>& values,
                                const std::vector<double>& others,
-                               double margin) {
+                               const Comparison& comparison) {
   std::vector<double> mine;
   std::vector<double> theirs;
-  std::vector<double> differences;
   std::vector<double> by_text;
   for (std::size_t i = 0; i < values.size(); ++i) {
     by_text.push_back(values[i] - others[i]);
     if (std::isnan(by_text.back())) continue;
     mine.push_back(values[i]);
     theirs.push_back(others[i]);
-    differences.push_back(by_text.back());
   }
   row.mean = mean_of(mine);
   row.other_mean = mean_of(theirs);
-  row.test = paired_test(differences, margin);
+  if (comparison.measure.share_of_answers) {
+    row.test = paired_share_test(mine, theirs, comparison.margin);
+    return by_text;
+  }
+  std::vector<double> differences(mine.size());
+  std::ranges::transform(mine, theirs, differences.begin(), std::minus<>());
+  row.test = paired_test(differences, comparison.margin);
   return by_text;
 }
 
@@ -95,12 +101,6 @@ void find(Comparison& comparison, const Family& family) {
     row.p = p[i];
     row.outside_margin_p = outside[i++];
     row.test.detectable = detectable_among(row.test, comparison.tests, comparison.options.level);
-    // Where all items agree, resamples do, too: that is no interval of a share.
-    Interval& difference = row.test.difference;
-    if (comparison.measure.share_of_answers && difference.low == difference.high) {
-      difference = {.mean = difference.mean};
-      row.test.detectable = not_measured;
-    }
   }
 }
 

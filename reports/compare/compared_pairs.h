@@ -31,7 +31,7 @@ double overall(const std::vector<double>& values);
 std::vector<double> test_pairs(ComparedSpec& row,
                                const std::vector<double>& values,
                                const std::vector<double>& others,
-                               double margin);
+                               const Comparison& comparison);
 
 // The values with 0 where they were not measured, as in Family::columns.
 std::vector<double> filled(std::vector<double> values);

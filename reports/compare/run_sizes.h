@@ -1,12 +1,15 @@
-// The sizes by which results differ that are of one text: windows, layers, lengths.
+// What results of one text differ by: the sizes of windows, layers and lengths, and the settings of
+// the model.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "kvcheck/reports/compare/measures.h"
 #include "kvcheck/reports/store/results.h"
 
 namespace kv::reports {
@@ -21,6 +24,11 @@ std::vector<std::size_t> layers_of(std::span<const StoredRun> runs);
 
 // The lengths of prompts in the timings, increasing. A run at two lengths is not two runs.
 std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs);
+
+// What makes two measurements of one text two texts, although they are not: the model, and how
+// weights, keys and values were stored, as "model/data with f32". Of replays those models that the
+// traces name.
+std::set<std::string> settings_in(std::span<const StoredRun> runs, MeasuredIn in);
 
 // The first text of which the evaluations in windows of this size, or all, hold several lengths, as
 // "book.txt with 129 and with 512 tokens": a text and its beginning are not two texts. Empty if

@@ -16,6 +16,7 @@
 #include "kvcheck/reports/hypotheses/growth.h"
 #include "kvcheck/reports/hypotheses/json_findings.h"
 #include "kvcheck/reports/numbers/bootstrap.h"
+#include "kvcheck/reports/numbers/paired_shares.h"
 
 namespace kv::reports {
 namespace {
@@ -74,32 +75,9 @@ Error which_of(const Condition& condition,
                      "; expected a " + field);
 }
 
-// What makes two measurements of one text two texts, although they are not: the model, and how
-// weights, keys and values were stored.
-std::set<std::string> settings_of(const std::vector<StoredRun>& runs, MeasuredIn in) {
-  std::set<std::string> settings;
-  for (const StoredRun& run : runs) {
-    if (in == MeasuredIn::evaluations) {
-      for (const ClosedLoopResult& one : run.evaluations) {
-        settings.insert(one.model + " with " + one.storage);
-      }
-    }
-    if (in == MeasuredIn::tasks) {
-      for (const TaskResult& one : run.tasks) settings.insert(one.model + " with " + one.storage);
-    }
-    if (in != MeasuredIn::timings) continue;
-    for (const TimingResult& one : run.timings) {
-      settings.insert(one.model + " with " + one.storage + ", weights " + one.weights + ", " +
-                      std::to_string(one.threads) + " threads, " + std::to_string(one.tokens) +
-                      " tokens");
-    }
-  }
-  return settings;
-}
-
-// Error: the file has results of several such settings.
+// Error: the file has results of several settings.
 Result<void> check_settings(const Condition& condition, const std::vector<StoredRun>& runs) {
-  const std::set<std::string> settings = settings_of(runs, measure_of(condition).in);
+  const std::set<std::string> settings = settings_in(runs, measure_of(condition).in);
   if (settings.size() < 2) return {};
   return usage_error("'" + condition.results + "' has results of " + *settings.begin() +
                      " and of " + *settings.rbegin() +
@@ -160,15 +138,16 @@ Pairs pairs_of(const MeasuredSpec& of, const MeasuredSpec& against) {
 
 Interval value_of(const Condition& condition, const Pairs& pairs) {
   const bool logarithms = condition.measure == "perplexity";
+  const bool shares = measure_of(condition).share_of_answers && !condition.spread;
   if (condition.quantity == Quantity::mean) {
     // A deviation over seeds is no share.
-    const Interval mean = condition.spread ? bootstrap_interval(pairs.of)
-                                           : mean_interval(measure_of(condition), pairs.of);
+    const Interval mean = shares ? share_interval(pairs.of) : bootstrap_interval(pairs.of);
     return logarithms ? exponential(mean) : mean;
   }
   if (condition.quantity == Quantity::ratio && !logarithms) {
-    return ratio_interval(pairs.of, pairs.against);
+    return shares ? share_ratio(pairs.of, pairs.against) : ratio_interval(pairs.of, pairs.against);
   }
+  if (shares) return share_difference(pairs.of, pairs.against);
   std::vector<double> differences(pairs.of.size());
   std::ranges::transform(pairs.of, pairs.against, differences.begin(), std::minus<>());
   const Interval difference = bootstrap_interval(differences);

@@ -32,17 +32,6 @@ std::vector<double> ranks_of(std::span<const double> values) {
   return ranks;
 }
 
-Interval wilson_interval(double hits, std::size_t trials) {
-  if (trials == 0) return {};
-  static const double z = boost::math::quantile(boost::math::normal(), upper_tail);
-  const auto n = static_cast<double>(trials);
-  const double share = hits / n;
-  const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
-  const double half =
-      z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-  return {.mean = share, .low = std::max(0.0, centre - half), .high = std::min(1.0, centre + half)};
-}
-
 }  // namespace
 
 Interval t_interval(std::span<const double> values) {
@@ -57,13 +46,24 @@ Interval t_interval(std::span<const double> values) {
   return {.mean = mean, .low = mean - half, .high = mean + half};
 }
 
+Interval wilson_interval(double hits, std::size_t trials, double z) {
+  if (trials == 0) return {};
+  const auto n = static_cast<double>(trials);
+  const double share = hits / n;
+  const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
+  const double half =
+      z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+  return {.mean = share, .low = std::max(0.0, centre - half), .high = std::min(1.0, centre + half)};
+}
+
 Interval share_interval(std::uint64_t hits, std::uint64_t trials) {
   KV_CHECK(hits <= trials);
-  return wilson_interval(static_cast<double>(hits), trials);
+  return wilson_interval(static_cast<double>(hits), trials, deviations_of_95);
 }
 
 Interval share_interval(std::span<const double> shares) {
-  return wilson_interval(std::accumulate(shares.begin(), shares.end(), 0.0), shares.size());
+  return wilson_interval(std::accumulate(shares.begin(), shares.end(), 0.0), shares.size(),
+                         deviations_of_95);
 }
 
 double paired_flips(std::span<const double> a, std::span<const double> b) {

@@ -29,6 +29,12 @@ Interval t_interval(std::span<const double> values);
 // inference, the law of succession, and statistical inference", JASA 22 (1927).
 Interval share_interval(std::uint64_t hits, std::uint64_t trials);
 
+// The deviations from the mean that 95 % of a normal distribution are within.
+inline constexpr double deviations_of_95 = 1.959963984540054;
+
+// Wilson's interval at so many deviations; `hits` may be a sum of shares.
+Interval wilson_interval(double hits, std::size_t trials, double z);
+
 // The mean of scores from 0 to 1, one for each item, with the same interval: the sum of the scores
 // counts as hits. Most are 0 or 1, as answers are right or wrong; others are an F1, or a mean over
 // seeds. Such values vary less from item to item than 0 and 1 with the same mean do, so their

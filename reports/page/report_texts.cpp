@@ -75,7 +75,8 @@ std::string TextsComparison::file() const {
 TextsSection over_texts(const std::vector<StoredRun>& runs, const std::string& folder) {
   TextsSection section{.folder = folder};
   for (const Measure& measure : measures()) {
-    if (measure.only_asked_for) continue;
+    // A text that two models read is not two texts.
+    if (measure.only_asked_for || settings_in(runs, measure.in).size() > 1) continue;
     for (const Window& window : windows_to_compare(runs, measure)) {
       Comparison comparison =
           compare_specs(measured(runs, measure, {.window = window}), measure, {});

@@ -146,6 +146,34 @@ TEST_F(CompareMeans, ATextAndItsBeginningAreNotTwoTexts) {
   EXPECT_EQ(compare({"--measure", "retained_mass", "--window", "64"}).status, 0);
 }
 
+// Nor does another model, or way to store keys, values or weights, make a text a second one.
+TEST_F(CompareMeans, ATextOfTwoSettingsIsNotTwoTexts) {
+  const std::string model = test::a_model();
+  const auto sweep_with = [&](const std::string& setting) {
+    sweep(R"({"eval": {"model": ")" + model + R"(", "texts": [")" + model +
+          R"(/held-out.txt"], "tokens": 200, "windows": [64], )" + setting +
+          R"(, "policies": ["dense", "streaming:budget=16"]}})");
+  };
+  sweep_with(R"("storage": "f16")");
+  const std::vector<std::string> words = {"--measure", "loss", "--window", "64"};
+  const Ran stored = compare(words);
+  EXPECT_EQ(stored.status, 2);
+  EXPECT_THAT(stored.err, AllOf(HasSubstr("with f16 and of "), HasSubstr("with f32, which are not"),
+                                HasSubstr("different texts; expected --run")));
+  EXPECT_EQ(
+      run({"compare", folder_ / "run.db", "--run", "3", "--measure", "loss", "--against", "dense"})
+          .status,
+      0);
+  std::filesystem::remove(folder_ / "run.db");
+  sweep_with(R"("weights": "as-is")");
+  EXPECT_EQ(compare({"--measure", "loss", "--against", "dense"}).status, 0);
+  sweep_with(R"("weights": "int8")");
+  const Ran weights = compare({"--measure", "loss", "--against", "dense"});
+  EXPECT_EQ(weights.status, 2);
+  EXPECT_THAT(weights.err, HasSubstr("layers' weights as int8"));
+  EXPECT_EQ(run({"report", folder_ / "run.db", "-o", folder_ / "both"}).status, 0);
+}
+
 TEST_F(CompareMeans, AReportBeginsWithThemAndShowsSomeOfManyTexts) {
   const std::string report = folder_ / "report";
   ASSERT_EQ(run({"report", folder_ / "run.db", "-o", report, "--sections", "1"}).status, 0);

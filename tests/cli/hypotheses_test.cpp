@@ -156,6 +156,24 @@ TEST_F(HypothesesCommand, PerplexitiesAreExponentialsOfLosses) {
   EXPECT_NEAR(mean(perplexity), std::exp(mean(loss)), 1e-12);
 }
 
+// Two caches that answer six items alike may answer others differently.
+TEST_F(HypothesesCommand, ItemsThatAgreeDecideNothingByThemselves) {
+  auto writer = reports::ResultsWriter::begin(folder_ / "t.db", "kvcheck eval");
+  ASSERT_TRUE(writer);
+  TaskResult tasks = testing::fake_tasks();
+  tasks.cells[1].answers = tasks.cells[0].answers;
+  ASSERT_TRUE(writer->add(tasks));
+  ASSERT_TRUE(writer->finish());
+  const std::string alike = R"({"results": "IN/t.db", "measure": "exact", "of": "window:budget=32",
+                                "against": "dense", )";
+  for (const std::string close :
+       {R"("difference": {"above": -0.01, "below": 0.01}})", R"("ratio": {"above": 0.99}})"}) {
+    EXPECT_EQ(decide(alike + close, {"--strict"}).status, 3) << close;
+  }
+  EXPECT_EQ(decide(alike + R"("difference": {"above": -0.5, "below": 0.5}})", {"--strict"}).status,
+            0);
+}
+
 TEST_F(HypothesesCommand, LawsAndSamplesAreThoseOfTheirFiles) {
   const auto write = [&](const std::string& name, std::vector<std::string> words, int status) {
     words.insert(words.end(), {"--quiet", "--json", folder_ / name});
