@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include "kvcheck/base/text/printable.h"
@@ -165,7 +166,10 @@ Result<void> LedSweep::store(std::size_t rank,
                              const reports::SweepResult& result) {
   {
     const std::lock_guard lock(mutex_);
-    if (auto done = hooks_.done(blocks_[block], result); !done) return done;
+    const FinishedBlock finished{.block = blocks_[block],
+                                 .result = result,
+                                 .seconds = std::numeric_limits<double>::infinity()};
+    if (auto done = hooks_.done(finished); !done) return done;
     cells_[rank] += blocks_[block].cells.size();
   }
   progress_.update(block, 1, plan_.work->sources()[blocks_[block].source].name);

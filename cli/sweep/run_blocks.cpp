@@ -1,6 +1,7 @@
 #include "kvcheck/cli/sweep/run_blocks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -43,13 +44,15 @@ Result<void> run_blocks(const SweepPlan& plan,
     options.progress = [&](double done) {
       return progress.update(running.index(), done, name) && !running.stopped();
     };
+    const auto begun = std::chrono::steady_clock::now();
     const auto result = plan.work->run(block.source, cells_of(plan, block), options);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     if (!result) {
       if (progress.stopped() || running.stopped()) return {};
       return result.error();
     }
     const std::lock_guard lock(storing);
-    return hooks.done(block, *result);
+    return hooks.done({.block = block, .result = *result, .seconds = took.count()});
   };
   if (auto done = run_tasks(blocks.size(), share.blocks, run_block); !done) return done;
   if (progress.stopped()) return Error{Error::Kind::busy, "stopped before all cells were finished"};

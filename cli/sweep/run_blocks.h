@@ -12,9 +12,15 @@
 
 namespace kv::cli {
 
-// Receives the cells of a block, never two at once. An error ends the work.
-using BlockDone =
-    std::function<Result<void>(const SweepBlock& block, const reports::SweepResult& result)>;
+// A block, and what came of it.
+struct FinishedBlock {
+  const SweepBlock& block;
+  const reports::SweepResult& result;
+  double seconds = 0;  // that it took by the clock; infinite where another rank ran it
+};
+
+// Receives the blocks, never two at once. An error ends the work.
+using BlockDone = std::function<Result<void>(const FinishedBlock& finished)>;
 
 struct BlockHooks {
   BlockDone done;

@@ -15,6 +15,7 @@
 #include "kvcheck/cli/ranks/ranks.h"
 #include "kvcheck/cli/sweep/estimate.h"
 #include "kvcheck/cli/sweep/follow_rank.h"
+#include "kvcheck/cli/sweep/late_blocks.h"
 #include "kvcheck/cli/sweep/lead_ranks.h"
 #include "kvcheck/cli/sweep/reuse.h"
 #include "kvcheck/cli/sweep/run_blocks.h"
@@ -210,10 +211,8 @@ Result<void> run_request(Request& request, Followers* followers, Streams& stream
   auto reused = reuse_earlier(request.plan, pending, *file);
   if (!reused) return reused.error();
   pending = blocks_without(std::move(pending), request.plan, held);
-  const BlockHooks hooks{.done =
-                             [&](const SweepBlock& block, const reports::SweepResult& result) {
-                               return file->add(block.source, block.cells, result);
-                             },
+  LateBlocks late(*file, request.plan.work->timed());
+  const BlockHooks hooks{.done = [&](const FinishedBlock& finished) { return late.add(finished); },
                          .progress =
                              [&](double share, const std::string& trace) {
                                shown.update(share, printable_line(trace));
@@ -224,7 +223,10 @@ Result<void> run_request(Request& request, Followers* followers, Streams& stream
     shown.clear();
     streams.err << sentence << "\n";
   };
-  const auto done = run_pending(request, pending, hooks, followers, say);
+  auto done = run_pending(request, pending, hooks, followers, say);
+  // Also after an error: what is finished is kept.
+  const auto stored = late.store();
+  if (done && !stored) done = stored;
   shown.clear();
   if (!done) {
     Error error = done.error();

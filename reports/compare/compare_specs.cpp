@@ -140,6 +140,7 @@ void add_group(Comparison& comparison,
   for (std::size_t i = 0; i < ranked; ++i) {
     ComparedSpec row = row_of(all.specs[members[i]], names[members[i]]);
     row.mean = overall(values[i]);
+    row.same_queries = queries.empty();
     if (i != reference) {
       row.other = names[other];
       const bool elsewhere = reference >= ranked;

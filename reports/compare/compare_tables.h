@@ -38,6 +38,7 @@ struct ComparedSpec {
   double p = not_measured;  // corrected for all tests of the measure, as is the next
   double outside_margin_p = not_measured;
   Finding finding = Finding::not_shown;
+  bool same_queries = true;  // no: means of its group are over queries that begin elsewhere
 };
 
 // All comparisons of one measure.

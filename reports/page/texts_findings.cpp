@@ -45,10 +45,14 @@ std::string finding_of(const Comparison& comparison) {
   const ComparedSpec& best = *rows.front();
   const bool tokens =
       !best.budget.empty() && best.budget.find_first_not_of("0123456789") == std::string::npos;
-  std::string text = "By " + comparison.title() + ", the best at a budget of " + best.budget +
-                     (tokens ? " tokens" : "") + " over " +
-                     comparison.measure.counted(comparison.texts) + " is " + best.name + " (" +
-                     entry_of(comparison.measure, best.mean).text + ").";
+  const std::string budget = "at a budget of " + best.budget + (tokens ? " tokens" : "") +
+                             " over " + comparison.measure.counted(comparison.texts);
+  if (!best.same_queries) {
+    return "By " + comparison.title() + ", no best is named " + budget +
+           ", because the means of these specs begin at different queries.";
+  }
+  std::string text = "By " + comparison.title() + ", the best " + budget + " is " + best.name +
+                     " (" + entry_of(comparison.measure, best.mean).text + ").";
   std::map<Finding, std::vector<std::string>> found;
   for (const ComparedSpec* const row : rows) {
     if (row != &best) found[row->finding].push_back(row->name);
@@ -58,13 +62,17 @@ std::string finding_of(const Comparison& comparison) {
            std::string(comparison.measure.units()) + ".";
   }
   const std::size_t worse = found[Finding::lower].size() + found[Finding::higher].size();
-  text += " Of the " + std::to_string(rows.size() - 1) + " others, " + std::to_string(worse) +
-          (worse == 1 ? " is" : " are") + " shown to be worse";
+  const bool one = rows.size() == 2;
+  text += one ? " The other, " + rows.back()->name + ","
+              : " Of the " + std::to_string(rows.size() - 1) + " others, " + std::to_string(worse) +
+                    (worse == 1 ? " is" : " are") + " shown to be worse";
+  if (one && worse == 1) text += " is shown to be worse";
   const auto add = [&](Finding finding, const std::string& words) {
     const std::vector<std::string>& names = found[finding];
     if (names.empty()) return;
-    text += "; " + std::to_string(names.size()) + (names.size() == 1 ? " is " : " are ") + words +
-            " (" + names_text(names) + ")";
+    text += one ? " is " + words
+                : "; " + std::to_string(names.size()) + (names.size() == 1 ? " is " : " are ") +
+                      words + " (" + names_text(names) + ")";
   };
   add(Finding::equal, "shown to be equal within " + shortest(comparison.margin));
   add(Finding::same, "the same");

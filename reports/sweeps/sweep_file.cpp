@@ -10,6 +10,7 @@
 #include "kvcheck/base/version.h"
 #include "kvcheck/reports/store/result_rows.h"
 #include "kvcheck/reports/store/results_file.h"
+#include "kvcheck/reports/sweeps/earlier_cells.h"
 
 namespace kv::reports {
 namespace {
@@ -20,50 +21,12 @@ PlaceKey key_of(const SweepPlace& place) {
   return {place.source, place.cell};
 }
 
-// What decides the results of a cell, besides the version.
-std::string key_of(std::string_view checksum,
-                   const std::vector<std::uint64_t>& numbers,
-                   std::string_view spec,
-                   std::string_view seed) {
-  std::string key(checksum);
-  for (const std::uint64_t number : numbers) key += " " + std::to_string(number);
-  return key.append(" ").append(spec).append(" ").append(seed);
-}
-
-std::string key_of(const TraceInfo& trace, std::size_t top_k, const Cell& cell) {
-  return key_of(hexadecimal(trace.checksum),
-                {trace.kv_heads, trace.marks.prompt, trace.marks.question, top_k},
-                cell.spec.canonical(), std::to_string(cell.seed));
-}
-
 Result<std::int64_t> number_of(Database& database, const char* sql, std::int64_t run) {
   Statement select(database, sql);
   select.bind_all(run);
   const auto row = select.next();
   if (!row) return row.error();
   return *row ? select.integer(0) : 0;
-}
-
-// The ids of cells of other runs, and of their traces, by key_of.
-using EarlierCells = std::map<std::string, HeldCell>;
-
-Result<EarlierCells> earlier_cells(Database& database, std::int64_t run) {
-  Statement rows(database,
-                 "SELECT checksum, kv_heads, ifnull(prompt, 0), ifnull(question, 0), top_k, spec,"
-                 " seed, traces.id, cells.id FROM runs JOIN traces ON traces.run = runs.id"
-                 " JOIN cells ON cells.trace = traces.id LEFT JOIN marks ON marks.trace = traces.id"
-                 " WHERE runs.version = ? AND runs.id <> ?");
-  rows.bind_all(version, run);
-  EarlierCells cells;
-  while (true) {
-    const auto row = rows.next();
-    if (!row) return row.error();
-    if (!*row) return cells;
-    const std::vector<std::uint64_t> numbers = {rows.count(1), rows.count(2), rows.count(3),
-                                                rows.count(4)};
-    const std::string key = key_of(rows.text(0), numbers, rows.text(5), rows.text(6));
-    cells[key] = {.place = {}, .source = rows.integer(7), .id = rows.integer(8)};
-  }
 }
 
 // The largest ids of a source and of a cell of earlier runs; 0 if there are none.
@@ -111,6 +74,14 @@ Result<SweepRun> run_to_continue(Database& database, const SweepIdentity& sweep)
   return found;
 }
 
+// Cells that are not held yet.
+struct Addition {
+  std::size_t source = 0;
+  SweepResult fresh{};
+  std::vector<CellPlace> rows{};
+  std::vector<std::size_t> places{};
+};
+
 }  // namespace
 
 struct SweepFile::State {
@@ -137,6 +108,36 @@ struct SweepFile::State {
       return {.ordinal = index, .id = timed_cell_id(first_source, index)};
     }
     return {.ordinal = static_cast<std::int64_t>(place.cell), .id = first_cell + index};
+  }
+
+  [[nodiscard]] Addition addition_of(const FinishedCells& finished) const {
+    KV_CHECK(finished.source < sweep.sources);
+    KV_CHECK(finished.places.size() == cells_in(finished.result));
+    KV_CHECK(finished.result.index() == static_cast<std::size_t>(sweep.kind));
+    Addition addition{.source = finished.source, .fresh = source_alone(finished.result)};
+    for (std::size_t i = 0; i < finished.places.size(); ++i) {
+      const SweepPlace place{.source = finished.source, .cell = finished.places[i]};
+      KV_CHECK(place.cell < sweep.cells);
+      if (cells.contains(key_of(place))) continue;
+      addition.rows.push_back(cell_of(place));
+      addition.places.push_back(place.cell);
+      copy_cell(finished.result, i, addition.fresh);
+    }
+    return addition;
+  }
+
+  // Inserts the rows of the cells, and that of their source if `sources` does not have it.
+  Result<void> insert(const Addition& addition, std::map<std::size_t, std::int64_t>& sources) {
+    const std::size_t row = row_of(addition.source);
+    const auto ordinal = static_cast<std::int64_t>(row);
+    const std::int64_t id = first_source + ordinal;
+    if (!sources.contains(row)) {
+      const RunPlace place{.run = run, .ordinal = ordinal, .id = id};
+      const auto inserted = insert_source(file.database, place, addition.fresh);
+      if (!inserted) return inserted.error();
+      sources[row] = id;
+    }
+    return insert_cells(file.database, id, addition.fresh, addition.rows);
   }
 };
 
@@ -196,40 +197,36 @@ std::size_t SweepFile::held() const {
 Result<void> SweepFile::add(std::size_t source,
                             std::span<const std::size_t> places,
                             const SweepResult& result) {
-  KV_CHECK(source < state_->sweep.sources);
-  KV_CHECK(places.size() == cells_in(result));
-  KV_CHECK(result.index() == static_cast<std::size_t>(state_->sweep.kind));
-  SweepResult fresh = source_alone(result);
-  std::vector<CellPlace> rows;
-  std::vector<std::size_t> added;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    KV_CHECK(places[i] < state_->sweep.cells);
-    if (holds({source, places[i]})) continue;
-    rows.push_back(state_->cell_of({.source = source, .cell = places[i]}));
-    added.push_back(places[i]);
-    copy_cell(result, i, fresh);
+  const FinishedCells one{
+      .source = source, .places = {places.begin(), places.end()}, .result = result};
+  return add_all(std::span(&one, 1));
+}
+
+Result<void> SweepFile::add_all(std::span<const FinishedCells> finished) {
+  std::vector<Addition> additions;
+  for (const FinishedCells& cells : finished) {
+    Addition addition = state_->addition_of(cells);
+    if (!addition.rows.empty()) additions.push_back(std::move(addition));
   }
-  if (rows.empty()) return {};
+  if (additions.empty()) return {};
   if (state_->complete) {
     return malformed(
         "the results file is damaged: its run is complete and lacks cells of the plan; "
         "expected a file as sweep leaves it");
   }
-  Database& database = state_->file.database;
-  Transaction transaction(database);
+  Transaction transaction(state_->file.database);
   if (!transaction.begun()) return transaction.begun();
-  const std::size_t row = state_->row_of(source);
-  const auto ordinal = static_cast<std::int64_t>(row);
-  const std::int64_t id = state_->first_source + ordinal;
-  if (!state_->rows.contains(row)) {
-    const RunPlace place{.run = state_->run, .ordinal = ordinal, .id = id};
-    const auto inserted = insert_source(database, place, fresh);
-    if (!inserted) return inserted.error();
+  auto sources = state_->rows;
+  for (const Addition& addition : additions) {
+    if (auto done = state_->insert(addition, sources); !done) return done;
   }
-  if (auto done = insert_cells(database, id, fresh, rows); !done) return done;
   if (auto done = transaction.commit(); !done) return done;
-  state_->rows[row] = id;
-  for (std::size_t i = 0; i < rows.size(); ++i) state_->cells[{source, added[i]}] = rows[i].id;
+  state_->rows = std::move(sources);
+  for (const Addition& addition : additions) {
+    for (std::size_t i = 0; i < addition.rows.size(); ++i) {
+      state_->cells[{addition.source, addition.places[i]}] = addition.rows[i].id;
+    }
+  }
   return {};
 }
 
@@ -253,7 +250,7 @@ Result<std::optional<ReplayResult>> SweepFile::earlier(const TraceInfo& trace,
     if (!cells) return cells.error();
     state_->earlier = *std::move(cells);
   }
-  const auto found = state_->earlier->find(key_of(trace, top_k, cell));
+  const auto found = state_->earlier->find(result_key(trace, top_k, cell));
   if (found == state_->earlier->end()) return std::optional<ReplayResult>();
   auto result = select_trace_alone(database, found->second.source);
   if (!result) return result.error();

@@ -2,7 +2,7 @@
 //
 // The plan gives each cell its place, and the place gives the rows their ids. The tables therefore
 // hold the same bytes whatever the order of the cells, the number of threads, shards or restarts.
-// Each call of add() is one transaction that is on the disk when it returns.
+// Each call of add() or add_all() is one transaction that is on the disk when it returns.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,13 @@
 #include "kvcheck/sim/replay/replay.h"
 
 namespace kv::reports {
+
+// Cells of one source, one for each place.
+struct FinishedCells {
+  std::size_t source = 0;  // its index in the plan
+  std::vector<std::size_t> places{};
+  SweepResult result{};
+};
 
 class SweepFile {
  public:
@@ -44,6 +51,10 @@ class SweepFile {
   Result<void> add(std::size_t source,
                    std::span<const std::size_t> places,
                    const SweepResult& result);
+
+  // Adds cells of several sources, no cell twice: all of them, or after an error none. Where cells
+  // take less time than a disk takes to be sure of them, one call for many of them is faster.
+  Result<void> add_all(std::span<const FinishedCells> finished);
 
   // The source of a place that is held, with the cell at this place alone.
   Result<SweepResult> at(const SweepPlace& place);

@@ -141,8 +141,9 @@ Led led(
   const std::vector<SweepBlock> blocks = make_blocks(plan);
   Led result;
   const BlockHooks hooks{.done =
-                             [&](const SweepBlock& block, const reports::SweepResult& cells) {
-                               return file.add(block.source, block.cells, cells);
+                             [&](const FinishedBlock& finished) {
+                               return file.add(finished.block.source, finished.block.cells,
+                                               finished.result);
                              },
                          .progress = {}};
   const LedSweep::Say say = [&](const std::string& sentence) {

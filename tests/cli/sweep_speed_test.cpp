@@ -173,9 +173,10 @@ TEST_F(SweepSpeed, RunsItsBlocksInOrderAndOneAtATime) {
   const cli::ThreadShare share = cli::share_threads(*plan, 8, blocks.size());
   EXPECT_EQ(share.blocks, 1U);
   std::vector<std::string> order;
-  const auto done = [&](const cli::SweepBlock& block, const reports::SweepResult& result) {
-    const auto& timed = std::get<TimingResult>(result);
-    EXPECT_EQ(timed.cells.size(), block.cells.size());
+  const auto done = [&](const cli::FinishedBlock& finished) {
+    const auto& timed = std::get<TimingResult>(finished.result);
+    EXPECT_GT(finished.seconds, 0);
+    EXPECT_EQ(timed.cells.size(), finished.block.cells.size());
     order.push_back(std::to_string(timed.cells[0].repetition) + " " +
                     std::to_string(timed.cells[1].length));
     EXPECT_EQ(timed.cells[0].cell.spec.policy->name, "window");

@@ -1,3 +1,4 @@
+#include "kvcheck/reports/page/findings.h"
 #include "kvcheck/reports/page/report_page.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/reports/fake_results.h"
@@ -73,6 +74,37 @@ TEST(ReportOverTexts, NamesNoWindowIfThereIsOneSize) {
   EXPECT_THAT(titles_of(section), ElementsAre("loss per token, nats, 2 texts"));
   ASSERT_EQ(section.comparisons.size(), 1U);
   EXPECT_EQ(section.comparisons[0].file(), "loss.csv");
+}
+
+// Two specs of one budget, the first of them the best.
+TextsSection two_specs(Finding finding, bool same_queries = true) {
+  Comparison comparison{.measure = *measure_named("retained_mass"), .options = {}, .texts = 8};
+  comparison.rows = {{.name = "tova", .canonical = "tova", .budget = "32", .other = ""},
+                     {.name = "h2o", .canonical = "h2o", .budget = "32", .other = "tova"}};
+  comparison.rows[0].mean = 0.9;
+  comparison.rows[1].finding = finding;
+  for (ComparedSpec& row : comparison.rows) row.same_queries = same_queries;
+  TextsSection section{.folder = "texts"};
+  section.comparisons.push_back({.comparison = comparison});
+  return section;
+}
+
+TEST(ReportOverTexts, SaysWhatTheOnlyOtherSpecIs) {
+  const std::string best =
+      "By retained mass once evicting, the best at a budget of 32 tokens over "
+      "8 texts is tova (0.9000). The other, h2o, ";
+  EXPECT_THAT(findings_of(two_specs(Finding::lower)), ElementsAre(best + "is shown to be worse."));
+  EXPECT_THAT(findings_of(two_specs(Finding::equal)),
+              ElementsAre(best + "is shown to be equal within 0.01."));
+  EXPECT_THAT(findings_of(two_specs(Finding::not_shown)),
+              ElementsAre(best + "is not shown to differ."));
+}
+
+TEST(ReportOverTexts, NamesNoBestOfMeansThatBeginElsewhere) {
+  EXPECT_THAT(findings_of(two_specs(Finding::lower, false)),
+              ElementsAre("By retained mass once evicting, no best is named at a budget of 32 "
+                          "tokens over 8 texts, because the means of these specs begin at "
+                          "different queries."));
 }
 
 }  // namespace

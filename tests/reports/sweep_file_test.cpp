@@ -62,6 +62,33 @@ TEST(SweepFile, HasTheSameTablesWhateverTheOrder) {
   EXPECT_EQ(table_dump(folder.path("b.db")), table_dump(folder.path("a.db")));
 }
 
+TEST(SweepFile, AddsCellsOfSeveralSourcesAtOnceOrNone) {
+  const TemporaryFolder folder;
+  std::vector<FinishedCells> all;
+  for (std::size_t i = 0; i < traces * cells; ++i) {
+    ReplayResult result = a_trace(i % traces);
+    result.cells = {result.cells[i / traces]};
+    all.push_back({.source = i % traces, .places = {i / traces}, .result = result});
+  }
+  {
+    auto file = taken(SweepFile::open(folder.path("a.db"), a_sweep()));
+    const std::vector<FinishedCells> twice = {all[0], all[1], all[0]};
+    EXPECT_FALSE(file.add_all(twice));
+    EXPECT_EQ(file.held(), 0U);
+    ASSERT_TRUE(add_one(file, {.source = 1, .cell = 1}));
+    ASSERT_TRUE(file.add_all(all));
+    EXPECT_EQ(file.held(), traces * cells);
+    EXPECT_TRUE(file.add_all({}));
+    EXPECT_TRUE(taken(file.finish()));
+  }
+  auto file = taken(SweepFile::open(folder.path("b.db"), a_sweep()));
+  for (std::size_t i = 0; i < traces * cells; ++i) {
+    ASSERT_TRUE(add_one(file, {.source = i / cells, .cell = i % cells}));
+  }
+  EXPECT_TRUE(taken(file.finish()));
+  EXPECT_EQ(table_dump(folder.path("b.db")), table_dump(folder.path("a.db")));
+}
+
 TEST(SweepFile, AddsNothingThatItHolds) {
   const TemporaryFolder folder;
   auto file = taken(SweepFile::open(folder.path("a.db"), a_sweep()));

@@ -1,0 +1,24 @@
+// Cells of replays that other runs of a results file hold, so that they are not run again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/reports/store/sqlite.h"
+#include "kvcheck/reports/sweeps/sweep_runs.h"
+#include "kvcheck/sim/replay/replay.h"
+
+namespace kv::reports {
+
+// The ids of cells and of their traces, by result_key().
+using EarlierCells = std::map<std::string, HeldCell>;
+
+// Those of all runs of this version but one.
+Result<EarlierCells> earlier_cells(Database& database, std::int64_t run);
+
+// What decides the results of a cell, besides the version.
+std::string result_key(const TraceInfo& trace, std::size_t top_k, const Cell& cell);
+
+}  // namespace kv::reports
