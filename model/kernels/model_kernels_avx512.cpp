@@ -46,7 +46,7 @@ void dot_block(const std::byte* const (&rows)[R],
 }
 
 // One token with R rows at a time from `begin` on. Returns the first row that was left.
-template <Number number, std::size_t R>
+template <Number number, std::size_t R, bool leads = true>
 std::size_t multiply_one(const WeightRows& weights, std::size_t begin, const float* x, float* out) {
   const std::size_t bytes = weights.columns * size_of<number>;
   for (; begin + R <= weights.rows; begin += R) {
@@ -54,7 +54,7 @@ std::size_t multiply_one(const WeightRows& weights, std::size_t begin, const flo
     for (std::size_t r = 0; r < R; ++r) row[r] = weights.data + (begin + r) * bytes;
     const float* const token[1] = {x};
     float sums[1][R];
-    dot_block<number, R, 1, true>(row, token, weights.columns, sums);
+    dot_block<number, R, 1, leads>(row, token, weights.columns, sums);
     std::memcpy(out + begin, sums[0], sizeof sums[0]);
   }
   return begin;
@@ -75,7 +75,12 @@ void multiply_as(
     const WeightRows& weights, const float* x, std::size_t tokens, std::size_t stride, float* out) {
   const std::size_t n = weights.columns;
   if (tokens == 1) {
-    multiply_one<number, 1>(weights, multiply_one<number, 4>(weights, 0, x, out), x, out);
+    // A Zen 5 server reads floats 1.1 to 1.27 times as fast in eight rows that it prefetches by
+    // itself, and halves half as fast.
+    static const bool finds = number == Number::f32 && __builtin_cpu_is("amd") != 0;
+    const std::size_t begin = finds ? multiply_one<number, 8, false>(weights, 0, x, out)
+                                    : multiply_one<number, 4>(weights, 0, x, out);
+    multiply_one<number, 1>(weights, begin, x, out);
     return;
   }
   float* wide = scratch_floats(rows_at_once * n);
