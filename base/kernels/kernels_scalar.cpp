@@ -104,26 +104,36 @@ std::size_t at_least(const float* values, std::size_t n, float threshold, Positi
   return count;
 }
 
-// Sixteen candidates meet one value after another: the length of that loop is a constant, so that
-// compilers make vectors of it.
+using Counts = std::array<unsigned, 16>;
+
+// How many of m values come before each of sixteen of them, from `begin` on: larger ones, and equal
+// ones that stand before it. The length of the inner loop is a constant, so that compilers make
+// vectors of it.
+Counts counts_before(const std::array<float, most_candidates>& all,
+                     std::size_t begin,
+                     std::size_t m) {
+  Counts before{};
+  for (std::size_t j = 0; j < m; ++j) {
+    const float value = all[j];
+    const auto later = static_cast<unsigned>(j < begin ? 0 : j - begin + 1);
+    for (unsigned lane = 0; lane < before.size(); ++lane) {
+      const float here = all[begin + lane];
+      const unsigned above = value > here ? 1 : 0;
+      const unsigned equal = value == here ? 1 : 0;
+      const unsigned earlier = lane >= later ? 1 : 0;
+      before[lane] += above | (equal & earlier);
+    }
+  }
+  return before;
+}
+
 std::size_t largest(
     const float* values, const Position* candidates, std::size_t m, std::size_t k, Position* out) {
   std::array<float, most_candidates> all{};
   for (std::size_t i = 0; i < m; ++i) all[i] = values[candidates[i]];
   std::size_t count = 0;
   for (std::size_t begin = 0; begin < m; begin += 16) {
-    std::array<unsigned, 16> before{};
-    for (std::size_t j = 0; j < m; ++j) {
-      const float value = all[j];
-      const auto later = static_cast<unsigned>(j < begin ? 0 : j - begin + 1);
-      for (unsigned lane = 0; lane < 16; ++lane) {
-        const float here = all[begin + lane];
-        const unsigned above = value > here ? 1 : 0;
-        const unsigned equal = value == here ? 1 : 0;
-        const unsigned earlier = lane >= later ? 1 : 0;
-        before[lane] += above | (equal & earlier);
-      }
-    }
+    const Counts before = counts_before(all, begin, m);
     for (std::size_t i = begin; i < std::min(begin + 16, m); ++i) {
       if (before[i - begin] < k) out[count++] = candidates[i];
     }

@@ -132,8 +132,8 @@ void read_numbers(const JsonAt& at, Condition& condition) {
   condition.layer = number_if(at, "layer", "the number of a layer");
   check_fields(at, condition);
   // The last name stands for no field of a mean.
-  at.only_ever({"about", "results", "measure", "of", "spread", "window", "length", "layer",
-                name, two ? std::string_view("against") : name});
+  at.only_ever({"about", "results", "measure", "of", "spread", "window", "length", "layer", name,
+                two ? std::string_view("against") : name});
 }
 
 Condition condition_at(const JsonAt& at) {
