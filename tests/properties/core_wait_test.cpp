@@ -51,5 +51,37 @@ TEST(CoreWait, IsThatOfTheWholeGroup) {
   EXPECT_EQ(group_waited_for_cores(1 << 30), 0);  // there is no such group
 }
 
+// Keeps every token, and takes five milliseconds for each that it holds.
+constexpr std::string_view slower = R"(-c '
+import kvcheck, time
+class Cache:
+  def __init__(self, budget):
+    self.ids = []
+  def append(self, tokens):
+    return [self.take(token) for token in tokens]
+  def take(self, token):
+    self.ids.append(token)
+    time.sleep(0.005 * len(self.ids))
+    return list(self.ids)
+  def kept(self):
+    return self.ids
+kvcheck.serve(Cache)')";
+
+// Answers list what is stored, so that the time of a case grows with the square of its calls: five
+// times as many take 23 times as long here.
+TEST(CoreWait, ACaseWhoseAnswersGrowHasTimeForThem) {
+  const std::string command =
+      "PYTHONPATH='" KVCHECK_SOURCE_DIR "/python' python3 " + std::string(slower);
+  const auto family = make_process_family(command, {.start_seconds = 30, .seconds = 1});
+  ASSERT_TRUE(family) << family.error().message;
+  const auto failure_of = [&](std::size_t calls) {
+    std::string text = "sinks=0,recent=2,budget=90;stream=random;calls=f1";
+    for (std::size_t i = 1; i < calls; ++i) text += ",f1";
+    return run_case(**family, *parse_case(text))->failure;
+  };
+  EXPECT_EQ(failure_of(10), "");
+  EXPECT_EQ(failure_of(50), "");
+}
+
 }  // namespace
 }  // namespace kv::properties
