@@ -75,26 +75,62 @@ def processor():
             f"model {found.get('model', '?')}, {os.cpu_count()} cores")
 
 
-def measured(options):
+def measured(options, name):
     load = os.getloadavg()[0]
+
+    def say(what):
+        print(f"compare.py: {name}: {what}", file=sys.stderr, flush=True)
+
+    say("benchmarks")
     found = benchmarks(options.program, options.min_time)
+    say("NumPy")
     found.update({f"numpy {name}": rate for name, rate in numpy_loops.rates().items()})
+    say("commands, of which the optimum of 8,192 tokens takes more than a minute")
     found.update(of_commands(options.kvcheck))
     if options.models:
+        say("models")
         found.update(of_models(options))
     found["load"] = load
     return found
 
 
-def written(path, text):
-    with open(path, encoding="utf-8") as file:
-        page = file.read()
+def written_parts(path, page):
+    """What stands before the tables, and after them."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         sys.exit(f"compare.py: '{path}' has no lines that mark the tables; expected '{BEGIN}' and '{END}'")
+    return before, after
+
+
+def written(path, text):
+    with open(path, encoding="utf-8") as file:
+        before, after = written_parts(path, file.read())
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f"{before}{begin}\n\n{text}\n{end}{after}")
+        file.write(f"{before}{BEGIN}\n\n{text}\n{END}{after}")
+
+
+MODELS = ("f32.gguf", "f16.gguf", "model.bin", "tokenizer.bin")
+
+
+def check(options):
+    """What would end the measurement late ends it at once: a program or a model that is not there, a page without
+    marks. Makes the models if the folder has none of them."""
+    for program in (options.program, options.kvcheck, *options.llama_bench, *options.llama2):
+        if not os.access(program, os.X_OK):
+            sys.exit(f"compare.py: '{program}' is no program that can be run")
+    if options.write:
+        with open(options.write, encoding="utf-8") as file:
+            page = file.read()
+        written_parts(options.write, page)
+    if not options.models:
+        return
+    there = [name for name in MODELS if os.path.exists(f"{options.models}/{name}")]
+    if not there:
+        random_model.main(options.models, 12)
+    elif len(there) < len(MODELS):
+        sys.exit(f"compare.py: '{options.models}' has {' and '.join(there)} of {', '.join(MODELS)}; expected all that "
+                 "random_model.py makes, or none")
 
 
 def main():
@@ -107,9 +143,10 @@ def main():
     parser.add_argument("--models", default="")
     peers.add_arguments(parser)
     options = parser.parse_args()
-    if options.models and not os.path.exists(options.models + "/model.bin"):
-        random_model.main(options.models, 12)
-    runs = [measured(options) for _ in range(options.runs)]
+    check(options)
+    runs = []
+    for number in range(1, options.runs + 1):
+        runs.append(measured(options, f"run {number} of {options.runs}"))
     text = compare_tables.page(processor(), runs)
     print(text)
     if options.write:
