@@ -26,18 +26,23 @@ struct Nf4Row {
   const float* scales;
 
   // Eight bytes are sixteen codes: each half of them goes to eight lanes, which shift their own
-  // code down. The look-up reads the low four bits only.
+  // code down. The look-up reads the low four bits only. Masks of all lanes cost a fifth of the
+  // time (Zen 5, g++ 12), so that whole sixteens have none.
   [[nodiscard, gnu::always_inline]] __m512 load(std::size_t i, std::size_t count) const {
     const auto live = static_cast<__mmask16>((1U << (count + 1) / 2) - 1);
-    const __m128i bytes = _mm_maskz_loadu_epi8(live, codes + i / 2);
+    const __m128i bytes = count == 16
+                              ? _mm_loadl_epi64(reinterpret_cast<const __m128i*>(codes + i / 2))
+                              : _mm_maskz_loadu_epi8(live, codes + i / 2);
     const __m512i spread = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
     const __m512i shifts =
         _mm512_set_epi32(28, 24, 20, 16, 12, 8, 4, 0, 28, 24, 20, 16, 12, 8, 4, 0);
     const __m512i halves = _mm512_permutexvar_epi32(spread, _mm512_castsi128_si512(bytes));
     const __m512 levels = _mm512_permutexvar_ps(_mm512_srlv_epi32(halves, shifts),
                                                 _mm512_loadu_ps(nf4_levels.data()));
+    const __m512 scale = _mm512_set1_ps(scales[i / nf4_block]);
+    if (count == 16) return _mm512_mul_ps(levels, scale);
     // The codes beyond the end are 0, of which the level is not.
-    return _mm512_maskz_mul_ps(first(count), levels, _mm512_set1_ps(scales[i / nf4_block]));
+    return _mm512_maskz_mul_ps(first(count), levels, scale);
   }
 };
 
