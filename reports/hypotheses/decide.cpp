@@ -141,7 +141,8 @@ Interval value_of(const Condition& condition, const Pairs& pairs) {
   const bool shares = measure_of(condition).share_of_answers && !condition.spread;
   if (condition.quantity == Quantity::mean) {
     // A deviation over seeds is no share.
-    const Interval mean = shares ? share_interval(pairs.of) : bootstrap_interval(pairs.of);
+    const Interval mean = condition.spread ? bootstrap_interval(pairs.of)
+                                           : mean_interval(measure_of(condition), pairs.of);
     return logarithms ? exponential(mean) : mean;
   }
   if (condition.quantity == Quantity::ratio && !logarithms) {

@@ -4,19 +4,13 @@
 
 #include "kvcheck/properties/history.h"
 #include "kvcheck/properties/remote/process_family.h"
-#include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/properties/served_cache.h"
 
 namespace kv::properties {
 namespace {
 
 // Its first token takes 0.6 seconds of a core that another process uses too, for four seconds.
-constexpr std::string_view busy = R"(-c '
-import kvcheck, os, time
-class Cache:
-  def __init__(self, budget):
-    self.ids = []
-  def append(self, tokens):
-    return [self.take(token) for token in tokens]
+constexpr std::string_view busy = R"(
   def take(self, token):
     if not self.ids:
       os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -28,15 +22,11 @@ class Cache:
       end = time.process_time() + 0.6
       while time.process_time() < end: pass
     self.ids.append(token)
-    return list(self.ids)
-  def kept(self):
-    return self.ids
-kvcheck.serve(Cache)')";
+    return list(self.ids))";
 
 TEST(CoreWait, ABusyMachineIsNoHang) {
-  const std::string command =
-      "PYTHONPATH='" KVCHECK_SOURCE_DIR "/python' python3 " + std::string(busy);
-  const auto family = make_process_family(command, {.start_seconds = 30, .seconds = 0.9});
+  const auto family =
+      make_process_family(cache_of(std::string(busy)), {.start_seconds = 30, .seconds = 0.9});
   ASSERT_TRUE(family) << family.error().message;
   const auto history =
       run_case(**family, *parse_case("sinks=1,recent=2,budget=5;stream=random;calls=f3,f9"));
@@ -52,27 +42,17 @@ TEST(CoreWait, IsThatOfTheWholeGroup) {
 }
 
 // Keeps every token, and takes five milliseconds for each that it holds.
-constexpr std::string_view slower = R"(-c '
-import kvcheck, time
-class Cache:
-  def __init__(self, budget):
-    self.ids = []
-  def append(self, tokens):
-    return [self.take(token) for token in tokens]
+constexpr std::string_view slower = R"(
   def take(self, token):
     self.ids.append(token)
     time.sleep(0.005 * len(self.ids))
-    return list(self.ids)
-  def kept(self):
-    return self.ids
-kvcheck.serve(Cache)')";
+    return list(self.ids))";
 
 // Answers list what is stored, so that the time of a case grows with the square of its calls: five
 // times as many take 23 times as long here.
 TEST(CoreWait, ACaseWhoseAnswersGrowHasTimeForThem) {
-  const std::string command =
-      "PYTHONPATH='" KVCHECK_SOURCE_DIR "/python' python3 " + std::string(slower);
-  const auto family = make_process_family(command, {.start_seconds = 30, .seconds = 1});
+  const auto family =
+      make_process_family(cache_of(std::string(slower)), {.start_seconds = 30, .seconds = 1});
   ASSERT_TRUE(family) << family.error().message;
   const auto failure_of = [&](std::size_t calls) {
     std::string text = "sinks=0,recent=2,budget=90;stream=random;calls=f1";

@@ -6,6 +6,7 @@
 #include "kvcheck/properties/remote/validate.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/properties/served_cache.h"
 
 namespace kv::properties {
 namespace {
@@ -13,29 +14,8 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string python(const std::string& words) {
-  return "PYTHONPATH='" KVCHECK_SOURCE_DIR "/python' python3 " + words;
-}
-
 std::string example(const std::string& words) {
   return python("'" KVCHECK_SOURCE_DIR "/examples/python/sink_window.py' " + words);
-}
-
-// A program that serves a cache of the given methods beside append and kept.
-std::string cache_of(const std::string& methods, const std::string& words = "") {
-  return python(
-      "-c 'import kvcheck, os, sys, time\n"
-      "class Cache:\n"
-      "  def __init__(self, budget):\n"
-      "    self.ids = []\n"
-      "  def append(self, tokens):\n"
-      "    return [self.take(token) for token in tokens]\n"
-      "  def take(self, token):\n"
-      "    self.ids.append(token)\n"
-      "    return list(self.ids)\n"
-      "  def kept(self):\n"
-      "    return self.ids\n" +
-      methods + "\nkvcheck.serve(Cache" + words + ")'");
 }
 
 History run(const std::string& command, std::string_view text, const RemoteOptions& options = {}) {

@@ -1,7 +1,6 @@
 #include "kvcheck/reports/numbers/paired_shares.h"
 
 #include <array>
-#include <cstdlib>
 #include <sstream>
 
 #include "kvcheck/base/random/rng.h"
