@@ -58,6 +58,22 @@ HWY_INLINE void each(const F& f) {
   each_of(std::make_index_sequence<n>(), f);
 }
 
+// Copies fewer than `size` bytes, a power of two. A call of memcpy, which a variable number makes,
+// would save and restore every register that a kernel sums in.
+template <std::size_t size>
+HWY_INLINE void copy_few(void* to, const void* from, std::size_t bytes) {
+  if constexpr (size > 1) {
+    constexpr std::size_t half = size / 2;
+    if (bytes >= half) {
+      std::memcpy(to, from, half);
+      to = static_cast<std::byte*>(to) + half;
+      from = static_cast<const std::byte*>(from) + half;
+      bytes -= half;
+    }
+    copy_few<half>(to, from, bytes);
+  }
+}
+
 template <typename F, std::size_t... p>
 HWY_INLINE Lanes lanes_of(std::index_sequence<p...> /*all*/, const F& f) {
   return Lanes(f(std::integral_constant<std::size_t, p>())...);
@@ -145,21 +161,55 @@ HWY_INLINE Lanes load(const std::byte* at, Sixteen /*count*/) {
   });
 }
 
+#if HWY_TARGET == HWY_AVX2
+// The first bytes there, eight at most, and zeros.
+HWY_INLINE std::uint64_t word_of(const std::byte* at, std::size_t bytes) {
+  std::uint64_t word = 0;
+  if (bytes >= 8) {
+    std::memcpy(&word, at, 8);
+  } else if (bytes >= 4) {
+    std::uint32_t ends[2];
+    std::memcpy(&ends[0], at, 4);
+    std::memcpy(&ends[1], at + bytes - 4, 4);
+    word = ends[0] | std::uint64_t{ends[1]} << (8 * (bytes - 4));
+  } else {
+    for (std::size_t i = 0; i < bytes; ++i)
+      word |= std::to_integer<std::uint64_t>(at[i]) << (8 * i);
+  }
+  return word;
+}
+
+// Shorter numbers than floats have no masked load. They come by words, because a register that is
+// loaded from bytes just stored waits for them.
 template <typename Stored>
 HWY_INLINE Lanes load(const std::byte* at, std::size_t count) {
-#if HWY_TARGET == HWY_AVX2
-  // Elsewhere, and for shorter numbers, hn::MaskedLoad may read beyond them.
-  if constexpr (std::is_same_v<Stored, float>) {
-    return lanes_of([&](auto p) KV_INLINE {
+  return lanes_of([&](auto p) KV_INLINE {
+    if constexpr (std::is_same_v<Stored, float>) {
       const auto live = hn::FirstN(Floats(), count > p * width ? count - p * width : 0);
       return hn::MaskedLoad(live, Floats(), reinterpret_cast<const float*>(at) + p * width);
-    });
-  }
-#endif
+    } else {
+      const hn::Repartition<std::uint64_t, RawTag<Stored>> words;
+      const auto word = [&](std::size_t first) KV_INLINE {
+        const std::size_t bytes = count * sizeof(Stored);
+        return hn::Set(words, first < bytes ? word_of(at + first, bytes - first) : 0);
+      };
+      auto bits = word(p * width * sizeof(Stored));
+      if constexpr (sizeof(Stored) == 2) {
+        bits = hn::InterleaveLower(words, bits, word(p * width * sizeof(Stored) + 8));
+      }
+      return widened<Stored>(hn::BitCast(RawTag<Stored>(), bits));
+    }
+  });
+}
+#else
+// hn::MaskedLoad may read beyond the numbers.
+template <typename Stored>
+HWY_INLINE Lanes load(const std::byte* at, std::size_t count) {
   alignas(16) std::byte some[16 * sizeof(Stored)] = {};
-  std::memcpy(some, at, count * sizeof(Stored));
+  copy_few<16 * sizeof(Stored)>(some, at, count * sizeof(Stored));
   return load<Stored>(some, Sixteen());
 }
+#endif
 
 template <typename Count>
 HWY_INLINE Lanes load(const float* at, Count count) {
@@ -184,7 +234,7 @@ HWY_INLINE void store(const Lanes& lanes, float* at, std::size_t count) {
 #else
   float some[16];
   store(lanes, some, Sixteen());
-  std::memcpy(at, some, count * sizeof(float));
+  copy_few<64>(at, some, count * sizeof(float));
 #endif
 }
 

@@ -74,7 +74,7 @@ template <typename Stored, Nans nans>
 HWY_INLINE void store_as(const Lanes& lanes, std::byte* at, std::size_t count) {
   std::byte some[16 * sizeof(Stored)];
   store_as<Stored, nans>(lanes, some, Sixteen());
-  std::memcpy(at, some, count * sizeof(Stored));
+  copy_few<16 * sizeof(Stored)>(at, some, count * sizeof(Stored));
 }
 
 }  // namespace

@@ -24,10 +24,15 @@ using namespace kv::HWY_NAMESPACE;
 // the time, so that sharing the loads would only make the code longer.
 constexpr std::size_t most_vectors = HWY_NATIVE_FMA ? 4 : 1;
 
-// Rows, or sixteens of columns, whose sums for T vectors stay in registers together: eight of
-// AVX2's, or sixteen of NEON's.
+// Sixteens of columns whose sums for T vectors stay in registers together: eight of AVX2's, or
+// sixteen of NEON's.
 template <std::size_t T>
-constexpr std::size_t at_once = most_vectors / T;
+constexpr std::size_t columns_at_once = most_vectors / T;
+
+// Rows whose products with T vectors are computed together, one register of their lanes at a time.
+template <std::size_t T>
+constexpr std::size_t rows_at_once = most_vectors == 1 ? 1
+                                                       : std::min<std::size_t>(4, parts * 4 / T);
 
 template <typename Stored>
 HWY_INLINE const std::byte* row_at(const SlotRows& rows, std::size_t i) {
@@ -46,38 +51,51 @@ struct Block {
 };
 
 // The products of R keys from rank i on with T queries: sums[16 * t + r] are those of row r and
-// vector t, in lanes.
+// vector t, in lanes. One register of the lanes after the other, so that more rows and vectors fit
+// beside each other and a number that is loaded meets several.
 template <typename Stored, std::size_t R, std::size_t T>
 HWY_INLINE void dots(
     const AttendJob& job, const float* queries, std::size_t i, bool leads, Lanes* sums) {
   const std::size_t dim = job.keys.dim;
+  const std::size_t whole = dim - dim % 16;
   const std::byte* keys[R];
   const std::byte* values[R];
   for (std::size_t r = 0; r < R; ++r) {
     keys[r] = row_at<Stored>(job.keys, i + r);
     values[r] = row_at<Stored>(job.values, i + r);
   }
-  Lanes here[R * T];
-  each<R * T>([&](auto k) KV_INLINE { here[k] = all(0); });
-  by_sixteen(dim, [&](std::size_t j, auto count) KV_INLINE {
-    Lanes query[T];
-    each<T>([&](auto t) KV_INLINE { query[t] = load(queries + t * dim + j, count); });
-    if (leads && j * sizeof(Stored) % 64 == 0) {
-      for (std::size_t r = 0; r < R; ++r) hwy::Prefetch(values[r] + j * sizeof(Stored));
+  each<parts>([&](auto p) KV_INLINE {
+    Register here[R * T];
+    each<R * T>([&](auto k) KV_INLINE { here[k] = hn::Zero(Floats()); });
+    for (std::size_t j = 0; j < whole; j += 16) {
+      Register query[T];
+      const float* from = queries + j + p * width;
+      each<T>([&](auto t) KV_INLINE { query[t] = hn::LoadU(Floats(), from + t * dim); });
+      if (p == 0 && leads && j * sizeof(Stored) % 64 == 0) {
+        for (std::size_t r = 0; r < R; ++r) hwy::Prefetch(values[r] + j * sizeof(Stored));
+      }
+      each<R>([&](auto r) KV_INLINE {
+        const auto* stored = reinterpret_cast<const Raw<Stored>*>(keys[r]) + j + p * width;
+        const Register key = widened<Stored>(hn::LoadU(RawTag<Stored>(), stored));
+        each<T>([&](auto t) KV_INLINE { here[r * T + t] = fused(query[t], key, here[r * T + t]); });
+      });
     }
-    each<R>([&](auto r) KV_INLINE {
-      const Lanes key = load<Stored>(keys[r] + j * sizeof(Stored), count);
-      each<T>([&](auto t)
-                  KV_INLINE { here[r * T + t] = multiply_add(query[t], key, here[r * T + t]); });
+    each<R * T>([&](auto k) KV_INLINE { sums[16 * (k % T) + k / T].part[p] = here[k]; });
+  });
+  if (whole == dim) return;
+  each<R>([&](auto r) KV_INLINE {
+    const Lanes key = load<Stored>(keys[r] + whole * sizeof(Stored), dim - whole);
+    each<T>([&](auto t) KV_INLINE {
+      const Lanes query = load(queries + t * dim + whole, dim - whole);
+      sums[16 * t + r] = multiply_add(query, key, sums[16 * t + r]);
     });
   });
-  each<R * T>([&](auto k) KV_INLINE { sums[16 * (k % T) + k / T] = here[k]; });
 }
 
 // Logits of the tile's rows for block.weights. Those beyond the last row are of no meaning.
 template <typename Stored, std::size_t T>
 HWY_INLINE void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
-  constexpr std::size_t R = at_once<T>;
+  constexpr std::size_t R = rows_at_once<T>;
   Lanes sums[T * attend_tile];
   if (block.most_rows < attend_tile) {
     for (Lanes& sum : sums) sum = all(0);
@@ -167,7 +185,7 @@ HWY_INLINE void meet_values(
 
 template <typename Stored, std::size_t T>
 HWY_INLINE void meet_all_values(const AttendJob& job, std::size_t begin, const Block<T>& block) {
-  constexpr std::size_t C = at_once<T>;
+  constexpr std::size_t C = columns_at_once<T>;
   const std::size_t dim = job.values.dim;
   std::size_t j = 0;
   for (; j + 16 * C <= dim; j += 16 * C) {
