@@ -40,6 +40,12 @@ std::vector<std::byte> stored(std::size_t n, bool halves) {
   return bytes;
 }
 
+// Keys and values in that storage; of int8, any bytes will do.
+std::vector<std::byte> stored_as(Storage storage, std::size_t n) {
+  if (storage == Storage::int8) return std::vector<std::byte>(n, std::byte{0x35});
+  return stored(n, storage != Storage::f32);
+}
+
 // Work for the kernels with number `table` of those that this machine runs.
 using Work = std::function<void(std::size_t table)>;
 
@@ -76,10 +82,12 @@ Work attend(std::size_t heads, std::size_t dim, Storage storage) {
   constexpr std::size_t residents = 512;
   std::vector<std::uint32_t> slots(residents);
   for (std::uint32_t i = 0; i < residents; ++i) slots[i] = i;
-  return [=, rows = stored(residents * dim, storage == Storage::f16), slots = std::move(slots),
-          queries = some_floats(heads * dim), out = std::vector<float>(heads * dim),
+  return [=, rows = stored_as(storage, residents * dim), slots = std::move(slots),
+          scales = some_floats(residents), queries = some_floats(heads * dim),
+          out = std::vector<float>(heads * dim),
           state = std::vector<float>(heads * kv::model::attend_state)](std::size_t table) mutable {
-    const kv::model::SlotRows both = {storage, rows.data(), dim, slots.data(), residents};
+    const kv::model::SlotRows both = {storage,      rows.data(), dim,
+                                      slots.data(), residents,   scales.data()};
     const kv::model::QueryRun run = {residents, queries.data()};
     kv::model::supported_attend_kernels()[table]->attend({.keys = both,
                                                           .values = both,
@@ -151,6 +159,13 @@ void BM_target(benchmark::State& state, const std::function<Work()>& make, std::
   state.counters["of_scalar"] = median(of_scalar);
 }
 
+void add(const std::string& name, const std::function<Work()>& make, std::size_t table, int times) {
+  const std::string full = name + "/" + std::string(kv::supported_kernels()[table]->name);
+  benchmark::RegisterBenchmark(full.c_str(), BM_target, make, table)
+      ->UseManualTime()
+      ->Iterations(times);
+}
+
 const bool registered = [] {
   using kv::Number;
   using kv::model::Quantisation;
@@ -174,11 +189,32 @@ const bool registered = [] {
   };
   for (const auto& [name, make] : all) {
     for (std::size_t table = 0; table + 1 < kv::supported_kernels().size(); ++table) {
-      const std::string full =
-          "targets/" + name + "/" + std::string(kv::supported_kernels()[table]->name);
-      benchmark::RegisterBenchmark(full.c_str(), BM_target, make, table)
-          ->UseManualTime()
-          ->Iterations(100);
+      add("targets/" + name, make, table, 100);
+    }
+  }
+  return true;
+}();
+
+// Attention in 120 shapes, with the kernels for AVX2 where this machine has better ones: the goal
+// is half of their speed.
+const bool shapes_registered = [] {
+  const auto tables = kv::supported_kernels();
+  const auto name_of = [](const kv::Kernels* table) { return table->name; };
+  const auto avx2 = std::ranges::find(tables, "avx2", name_of);
+  if (avx2 == tables.end() || avx2 == tables.begin()) return false;
+  const auto table = static_cast<std::size_t>(avx2 - tables.begin());
+  const std::vector<std::pair<Storage, std::string>> storages = {{Storage::f32, "f32"},
+                                                                 {Storage::f16, "f16"},
+                                                                 {Storage::bf16, "bf16"},
+                                                                 {Storage::int8, "int8"}};
+  for (const auto& [storage, name] : storages) {
+    for (const std::size_t dim : {64U, 80U, 96U, 100U, 128U, 256U}) {
+      for (const std::size_t heads : {1U, 2U, 4U, 5U, 8U}) {
+        const std::string shape =
+            "shapes/attend " + std::to_string(heads) + " of " + std::to_string(dim) + " " + name;
+        add(
+            shape, [=, kind = storage] { return attend(heads, dim, kind); }, table, 30);
+      }
     }
   }
   return true;
