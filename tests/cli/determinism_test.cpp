@@ -30,6 +30,7 @@ const Surroundings usual = {"OneThread", "", "--threads 1"};
 // $L is a folder with a German locale.
 const std::vector<Surroundings> others = {
     {"TwoThreads", "", "--threads 2"},
+    {"FourThreads", "", "--threads 4"},
     {"SevenThreads", "", "--threads 7"},
     {"ScalarKernels", "KV_KERNEL=scalar", "--threads 2"},
     {"KernelsOfAvx2", "KV_KERNEL=avx2", "--threads 2"},
@@ -48,7 +49,7 @@ class SameBytes : public testing::TestWithParam<Surroundings> {
     const test::TemporaryFolder folder;
     const std::string line = "cd '" KVCHECK_SOURCE_DIR "'; O='" + (folder / "") + "'; L='" +
                              (locales_ / "") + "'; " + surroundings.before + " $K " + command +
-                             " --quiet " + surroundings.options;
+                             " " + surroundings.options;
     const Ran ran = run_shell(line);
     EXPECT_EQ(ran.status, 0) << line << "\n" << ran.err;
     std::map<std::string, std::string> bytes = {{"standard output", ran.out}};
@@ -86,7 +87,7 @@ TEST_P(SameBytes, OfAReplay) {
   compare(
       "replay traces/data/tinystories-2m.qkv.safetensors synthetic:zipf:tokens=96 --policy all "
       "--budget 24,48 --seeds 2 --oracle --oracle-tokens 128 --per-head -o $O/run.db "
-      "--json $O/run.json --csv $O/run.csv");
+      "--json $O/run.json --csv $O/run.csv --quiet");
 }
 
 TEST_P(SameBytes, OfAnEvaluation) {
@@ -94,13 +95,28 @@ TEST_P(SameBytes, OfAnEvaluation) {
       "eval --model model/data --text model/data/held-out.txt --tokens 160 --windows 0,64 "
       "--policy dense --policy h2o --policy reservoir --policy 'streaming;positions=in-cache' "
       "--budget 32 --open-loop -o $O/run.db --json $O/run.json --csv $O/run.csv "
-      "--markdown $O/run.md");
+      "--markdown $O/run.md --quiet");
+}
+
+TEST_P(SameBytes, OfARecording) {
+  const std::string record =
+      "record --model model/data --text model/data/held-out.txt --tokens 96 -o $O/a.safetensors "
+      "--quiet ";
+  compare(record + "--kind qkv --storage f16");
+  compare(record + "--kind attention --storage f32");
+}
+
+// A prompt of many tokens is one pass that all threads share; the tokens after it are short ones.
+TEST_P(SameBytes, OfAGeneratedText) {
+  compare(
+      "generate --model model/data --prompt \"$(head -n 14 model/data/held-out.txt)\" --tokens 24 "
+      "--policy h2o --budget 64 --seed 3");
 }
 
 TEST_P(SameBytes, OfSampledInclusions) {
   compare(
       "uniformity reservoir:sinks=2,recent=2,budget=12 --tokens 48 --trials 2000 "
-      "--json $O/run.json");
+      "--json $O/run.json --quiet");
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, SameBytes, testing::ValuesIn(others), [](const auto& test) {
