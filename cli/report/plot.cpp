@@ -35,7 +35,9 @@ constexpr std::array<Option, 10> table = {{
     {.name = "style",
      .value = "paper|slide",
      .default_value = "paper",
-     .help = "letters of 7 points, or of 16"},
+     .help =
+         "letters of 7 points on a page of at most 226 mm, or of 16 on a slide of 16:9; a figure "
+         "of more panels than fit shows the first ones, and its caption says so"},
     {.name = "format",
      .value = "pdf|svg|png",
      .help = "the kind of file [as the name of -o says; otherwise pdf]"},
@@ -120,6 +122,7 @@ Result<reports::Sheet> sheet_of(const Arguments& arguments) {
     if (!width) return width.error();
     sheet.width_mm = *width;
   }
+  if (style == "slide") sheet.height_mm = sheet.width_mm * 9 / 16;
   const auto format = format_of(arguments);
   if (!format) return format.error();
   sheet.format = *format;
@@ -230,7 +233,7 @@ Error not_found(const Arguments& arguments, const reports::Sheet& sheet, const E
   auto runs = runs_of(arguments, arguments.operands().back());
   if (!runs) return runs.error();
   const std::string& requested = arguments.operands()[0];
-  if (!find_figure(plot_parts(*runs, {}, sheet.page_width(), {}), requested, {})) return error;
+  if (!find_figure(plot_parts(*runs, {}, sheet.page(), {}), requested, {})) return error;
   return usage_error("'" + requested +
                      "' shows none of the policies that --policies names; without "
                      "it, the figure shows those that it has");
@@ -258,7 +261,7 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto names = PlotNames::read(arguments->value("names"));
   if (!names) return names.error();
   const std::vector<std::string> words = arguments->values("policies");
-  const auto parts = plot_parts(*runs, words, sheet->page_width(), names->renaming());
+  const auto parts = plot_parts(*runs, words, sheet->page(), names->renaming());
   if (auto fine = check_words(words, parts, "no run has"); !fine) return fine;
   if (list) {
     print_list(parts, arguments->operands()[0], streams);

@@ -38,35 +38,35 @@ std::set<std::string> keep_named(Cells& cells,
 }
 
 std::vector<reports::Figure> drawn(const ReplayResult& trace,
-                                   double page_width,
+                                   reports::Page page,
                                    const reports::Renaming& renaming) {
   if (trace.cells.empty()) return {};
-  return reports::figures_of(trace, page_width, renaming);
+  return reports::figures_of(trace, page, renaming);
 }
 
 std::vector<reports::Figure> drawn(const ClosedLoopResult& evaluation,
-                                   double page_width,
+                                   reports::Page page,
                                    const reports::Renaming& renaming) {
-  return reports::closed_loop_figures(evaluation, page_width, renaming);
+  return reports::closed_loop_figures(evaluation, page.width, renaming);
 }
 
 std::vector<reports::Figure> drawn(const TimingResult& timing,
-                                   double page_width,
+                                   reports::Page page,
                                    const reports::Renaming& renaming) {
-  return {reports::timing_figure(timing, page_width, renaming)};
+  return {reports::timing_figure(timing, page.width, renaming)};
 }
 
 template <typename Results>
 PlotPart part_of(const std::string& folder,
                  Results& results,
                  const std::vector<std::string>& words,
-                 double page_width,
+                 reports::Page page,
                  const reports::Renaming& renaming) {
   PlotPart part{.folder = folder, .used = {}, .all = {}, .specs = {}, .figures = {}};
   for (const auto& cell : results.cells) part.all.push_back(cell.cell.spec);
   part.used = keep_named(results.cells, part.all, words);
   for (const auto& cell : results.cells) part.specs.push_back(cell.cell.spec);
-  part.figures = drawn(results, page_width, renaming);
+  part.figures = drawn(results, page, renaming);
   std::erase_if(part.figures, [](const reports::Figure& one) { return one.body.empty(); });
   return part;
 }
@@ -75,13 +75,13 @@ PlotPart part_of(const std::string& folder,
 
 std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
                                  const std::vector<std::string>& words,
-                                 double page_width,
+                                 reports::Page page,
                                  const reports::Renaming& renaming) {
   std::vector<PlotPart> parts;
   const auto add_all = [&](const std::string& kind, std::size_t& number, auto& all) {
     for (auto& one : all) {
       const std::string folder = kind + "-" + std::to_string(++number);
-      parts.push_back(part_of(folder, one, words, page_width, renaming));
+      parts.push_back(part_of(folder, one, words, page, renaming));
     }
   };
   std::size_t traces = 0;

@@ -24,7 +24,7 @@ struct PlotPart {
 // figures.
 std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
                                  const std::vector<std::string>& words,
-                                 double page_width,
+                                 reports::Page page,
                                  const reports::Renaming& renaming);
 
 // Those of `words` whose policies the figure has no numbers of, as one of inclusion has none of a

@@ -38,12 +38,6 @@ std::vector<Panel> panels_of(const Sweep& sweep) {
   return panels;
 }
 
-std::string how_many(std::size_t policies) {
-  if (policies < most_panels) return "";
-  return "Drawn: the first " + std::to_string(most_panels - 1) + " of " + std::to_string(policies) +
-         " policies that evict. ";
-}
-
 // The share of a block's (query, key) pairs whose key was still resident, 1 in a block without
 // pairs.
 double resident_share(const Residency& unit,
@@ -109,12 +103,13 @@ Figure attention_figure(const Sweep& sweep) {
   }
   const AttentionMap map = coarser(whole, (whole.side + most_blocks - 1) / most_blocks);
   std::vector<Panel> panels = panels_of(sweep);
-  const std::string shown = how_many(panels.size() - 1);
+  const std::size_t policies = panels.size() - 1;
   panels.resize(std::min(panels.size(), most_panels));
   const double side = panels.size() > 9 ? 220 : 290;
   Grid grid = small_multiples(panels.size(), side, side);
   grid.right = 96;
-  grid.fit(sweep.page_width);
+  grid.fit(sweep.page.width);
+  panels.resize(grid.keep_to_a_page(sweep.page.height));
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"key", "query", "mass", "share_resident"});
@@ -151,7 +146,8 @@ Figure attention_figure(const Sweep& sweep) {
       " keys, colours on a logarithmic scale. Grey covers blocks whose keys had been "
       "evicted before the query, and dims those of which some were left. First seed, "
       "budget " +
-      std::to_string(sweep.budget) + ". " + shown + subject_of(*sweep.result) + ".";
+      std::to_string(sweep.budget) + ". " + drawn_of(panels.size() - 1, policies) +
+      subject_of(*sweep.result) + ".";
   return figure;
 }
 

@@ -157,7 +157,7 @@ Figure budget_figure(const Sweep& sweep) {
             .panel_height = 260,
             .gap = labelled_gap,
             .row_gap = 50};
-  grid.fit(sweep.page_width);
+  grid.fit(sweep.page.width);
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();

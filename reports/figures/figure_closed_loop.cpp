@@ -23,7 +23,7 @@ struct Curves {
   const ClosedLoopResult* result = nullptr;
   std::vector<Line> lines{};
   std::uint32_t budget = 0;  // the one that figures of one budget show
-  double page_width = 0;     // as in Sweep
+  double page_width = 0;     // as in Page
 
   [[nodiscard]] const ClosedLoopCell& cell(std::size_t i) const { return result->cells[i]; }
 

@@ -10,7 +10,7 @@
 namespace kv::reports {
 
 // All figures for which the result has numbers: perplexity against position, perplexity and recall
-// against budget, recall by distance. `page_width` is that of Sweep.
+// against budget, recall by distance. `page_width` is that of Page.
 std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result,
                                         double page_width = 0,
                                         const Renaming& renaming = {});

@@ -91,12 +91,14 @@ Figure heads_figure(const Sweep& sweep) {
   }
   const std::size_t heads = sweep.result->trace.query_heads;
   if (lines.empty()) return figure;
+  const std::size_t policies = lines.size();
   if (lowest > 0.999999) lowest = 0;  // a scale needs two different ends
   data.finish(figure);
   Grid grid = small_multiples(lines.size(), 190,
                               std::clamp(24.0 * static_cast<double>(layers.size()), 60.0, 240.0));
   grid.right = bar_space;
-  grid.fit(sweep.page_width);
+  grid.fit(sweep.page.width);
+  lines.resize(grid.keep_to_a_page(sweep.page.height));
   figure.width = grid.width();
   figure.height = grid.height();
   const auto end = [](std::size_t n) { return shortest(static_cast<double>(n) - 0.5); };
@@ -114,8 +116,8 @@ Figure heads_figure(const Sweep& sweep) {
       "Mean over the queries from the first one on that cannot see every token (and over "
       "seeds) for each layer and query head at budget " +
       std::to_string(sweep.budget) + "; the scale begins at " +
-      (lowest > 0 ? "the lowest value" : "0") + ". Open-loop replay of " +
-      subject_of(*sweep.result) + ".";
+      (lowest > 0 ? "the lowest value" : "0") + ". " + drawn_of(lines.size(), policies) +
+      "Open-loop replay of " + subject_of(*sweep.result) + ".";
   return figure;
 }
 

@@ -87,11 +87,13 @@ std::string plot_of(const Panel& panel, const std::string& block) {
 Figure inclusion_figure(const Sweep& sweep) {
   Figure figure{
       .name = "inclusion", .title = "Tokens in the middle at the end of the stream", .caption = {}};
-  const std::vector<Panel> panels = panels_of(sweep);
+  std::vector<Panel> panels = panels_of(sweep);
   if (panels.empty()) return figure;
+  const std::size_t policies = panels.size();
   Grid grid = small_multiples(panels.size(), 190, 170);
   grid.gap = 52;
-  grid.fit(sweep.page_width);
+  grid.fit(sweep.page.width);
+  panels.resize(grid.keep_to_a_page(sweep.page.height));
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"middle_position", "share", "low", "high", "theory"});
@@ -122,7 +124,7 @@ Figure inclusion_figure(const Sweep& sweep) {
       "age-geometric: each decision evicts each token that it may evict with equal "
       "probability); a policy without a line claims no distribution. Each panel has its own "
       "scale. Sinks and recent tokens, which are always resident, are left out. " +
-      subject_of(*sweep.result) + ".";
+      drawn_of(panels.size(), policies) + subject_of(*sweep.result) + ".";
   return figure;
 }
 

@@ -62,12 +62,14 @@ void add_rows(const Residency& unit, std::size_t step, FigureData& data) {
 
 Figure residency_figure(const Sweep& sweep) {
   Figure figure{.name = "residency", .title = "Residents over time", .caption = {}};
-  const std::vector<Panel> panels = panels_of(sweep);
+  std::vector<Panel> panels = panels_of(sweep);
   if (panels.empty()) return figure;
+  const std::size_t policies = panels.size();
   const std::size_t tokens = sweep.result->trace.tokens;
   const std::size_t step = std::max<std::size_t>(1, (tokens + most_rows - 1) / most_rows);
   Grid grid = small_multiples(panels.size(), 200, 190);
-  grid.fit(sweep.page_width);
+  grid.fit(sweep.page.width);
+  panels.resize(grid.keep_to_a_page(sweep.page.height));
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"time", "position"});
@@ -90,6 +92,7 @@ Figure residency_figure(const Sweep& sweep) {
                 "set yrange " + range + token_tics('x', tokens, 3) + token_tics('y', tokens, 5) +
                 plots;
   figure.caption =
+      drawn_of(panels.size(), policies) +
       "A row is a token, coloured from its arrival until it was evicted. " + units_of(panels) +
       "; first seed, budget " + std::to_string(sweep.budget) + ", " + subject_of(*sweep.result) +
       "." + (step > 1 ? " One of every " + std::to_string(step) + " positions is drawn." : "");

@@ -17,11 +17,9 @@ std::string without_budget(const Sweep& sweep) {
 
 }  // namespace
 
-std::vector<Figure> figures_of(const ReplayResult& result,
-                               double page_width,
-                               const Renaming& renaming) {
+std::vector<Figure> figures_of(const ReplayResult& result, Page page, const Renaming& renaming) {
   Sweep sweep = sweep_of(result);
-  sweep.page_width = page_width;
+  sweep.page = page;
   rename(sweep.lines, renaming, [&](std::size_t i) -> const Spec& { return sweep.specs[i].spec; });
   std::vector<Figure> figures;
   const auto add = [&](Figure figure) {

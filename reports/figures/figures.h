@@ -9,10 +9,10 @@
 
 namespace kv::reports {
 
-// All figures for which the results have numbers, in the report's order. `page_width` is that of
+// All figures for which the results have numbers, in the report's order. `page` is that of
 // Sweep.
 std::vector<Figure> figures_of(const ReplayResult& result,
-                               double page_width = 0,
+                               Page page = {},
                                const Renaming& renaming = {});
 
 // The single figures. A figure without a body has nothing to show.

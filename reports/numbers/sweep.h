@@ -13,12 +13,19 @@
 
 namespace kv::reports {
 
+// The room for a figure, in CSS pixels of a page on which its letters have the size that they have
+// on a screen. 0: as much as it needs.
+struct Page {
+  double width = 0;   // which the figure takes (Grid::fit)
+  double height = 0;  // the most that a figure of many panels takes (Grid::keep_to_a_page)
+};
+
 struct Sweep {
   const ReplayResult* result = nullptr;
   std::vector<SpecSummary> specs;
   std::vector<Line> lines;   // in the registry's order, then in that of the cells; of more than
                              // seven, those that keep most at `budget` are highlighted
-  double page_width = 0;     // of figures, in CSS pixels (Grid::fit); 0: as wide as they need
+  Page page{};               // of figures
   std::uint32_t budget = 0;  // the middle one of those that most lines have; 0 if there is none
 
   // The line's spec at that budget, or its only one if it has no budget; null if there is none.

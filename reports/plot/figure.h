@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/reports/numbers/sweep.h"
 
 namespace kv::reports {
 
@@ -32,12 +33,12 @@ struct Sheet {
 
   Format format = Format::pdf;
   double width_mm = 84;        // one column of a journal
+  double height_mm = 226;      // at most: the text of a page of A4 or letter paper
   double letters_pt = 7;       // of legends and tics
   double dots_per_inch = 300;  // of a PNG
 
-  // How wide a figure may be built, in CSS pixels, so that its letters have that size on the sheet
-  // (Sweep::page_width).
-  [[nodiscard]] double page_width() const;
+  // The room in which a figure is built so that its letters have that size on the sheet.
+  [[nodiscard]] Page page() const;
 };
 
 // The gnuplot script that draws the figure on the sheet, with its numbers. It writes `file` in the

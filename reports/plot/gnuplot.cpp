@@ -143,8 +143,9 @@ class ScratchFolder {
 
 }  // namespace
 
-double Sheet::page_width() const {
-  return width_mm / mm_per_inch * pixels_per_inch * (letters_in_page_pt / letters_pt);
+Page Sheet::page() const {
+  const double by = pixels_per_inch / mm_per_inch * (letters_in_page_pt / letters_pt);
+  return {.width = width_mm * by, .height = height_mm * by};
 }
 
 std::string sheet_script(const Figure& figure, const Sheet& sheet, const std::string& file) {

@@ -75,6 +75,12 @@ void Grid::fit(double width) {
   panel_height = std::min(panel_height, std::max(0.7, flat) * panel_width);
 }
 
+std::size_t Grid::keep_to_a_page(double tallest) {
+  const auto too_tall = [&] { return static_cast<double>(height()) > tallest; };
+  while (tallest > 0 && rows() > 1 && too_tall()) panels = (rows() - 1) * columns;
+  return panels;
+}
+
 std::size_t Grid::width() const {
   const auto n = static_cast<double>(columns);
   return static_cast<std::size_t>(left + right + n * panel_width + (n - 1) * gap);
@@ -100,6 +106,12 @@ Grid small_multiples(std::size_t panels, double panel_width, double panel_height
           .columns = columns_for(panels),
           .panel_width = panel_width,
           .panel_height = panel_height};
+}
+
+std::string drawn_of(std::size_t drawn, std::size_t policies) {
+  if (drawn == policies) return "";
+  return "Drawn: the first " + std::to_string(drawn) + " of " + std::to_string(policies) +
+         " policies that evict. ";
 }
 
 std::string grid_lines() {

@@ -49,6 +49,10 @@ struct Grid {
   // added later below the panels. Changes nothing if `width` is 0.
   void fit(double width);
 
+  // Gives up the last rows of panels until the figure is no higher, but not the first row; 0: keeps
+  // all. Returns how many panels are left.
+  std::size_t keep_to_a_page(double tallest);
+
   [[nodiscard]] std::size_t rows() const { return (panels + columns - 1) / columns; }
 
   [[nodiscard]] std::size_t width() const;
@@ -68,6 +72,10 @@ inline constexpr double labelled_gap = 104;
 
 // A grid of small multiples: at most four columns, and no nearly empty last row.
 Grid small_multiples(std::size_t panels, double panel_width, double panel_height);
+
+// What a caption says about panels that were left out: "Drawn: the first 3 of 9 policies that
+// evict. ", and nothing if there are none.
+std::string drawn_of(std::size_t drawn, std::size_t policies);
 
 // Light horizontal lines at the tics of the y axis.
 std::string grid_lines();

@@ -248,12 +248,12 @@ TEST_F(Plot, SaysWhatIsWrong) {
 TEST(PageWidth, HasWordsThatFit) {
   const ReplayResult result = testing::fake_replay(testing::small_fake());
   reports::Sweep sweep = reports::sweep_of(result);
-  sweep.page_width = 476;
+  sweep.page.width = 476;
   EXPECT_THAT(reports::stream_figure(sweep).body,
               AllOf(HasSubstr("set xlabel 'position, tokens'"), HasSubstr("set xtics 0,")));
   EXPECT_THAT(reports::sizes_figure(sweep).body,
               HasSubstr("set ylabel 'rows, visible as circles'"));
-  sweep.page_width = 0;
+  sweep.page.width = 0;
   EXPECT_THAT(reports::stream_figure(sweep).body,
               AllOf(HasSubstr("set xlabel 'position of the query, tokens'"),
                     Not(HasSubstr("set xtics 0,"))));
@@ -277,7 +277,7 @@ TEST(PageWidth, LimitsAFigure) {
   const ReplayResult result = testing::fake_replay(testing::small_fake());
   reports::Sweep sweep = reports::sweep_of(result);
   for (const double width : {476.0, 700.0, 1000.0}) {
-    sweep.page_width = width;
+    sweep.page.width = width;
     for (const auto make :
          {reports::budget_figure, reports::stream_figure, reports::sizes_figure,
           reports::residency_figure, reports::inclusion_figure, reports::attention_figure,

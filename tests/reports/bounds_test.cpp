@@ -154,12 +154,12 @@ TEST(Bounds, HaveTheirNamesBelowANarrowFigure) {
   Sweep sweep = sweep_of(result);
   EXPECT_THAT(oracle_figure(sweep).body,
               AllOf(HasSubstr("set key bottom"), Not(HasSubstr("'left: optimum'"))));
-  sweep.page_width = 476;
+  sweep.page.width = 476;
   EXPECT_THAT(oracle_figure(sweep).body,
               AllOf(HasSubstr("'left: optimum'"), Not(HasSubstr("set key bottom"))));
   // Nor is its axis as tall as the words beside it on a wide page.
   EXPECT_THAT(oracle_figure(sweep).body, HasSubstr("set ylabel 'of the optimum'"));
-  sweep.page_width = 0;
+  sweep.page.width = 0;
   EXPECT_THAT(oracle_figure(sweep).body, HasSubstr("set ylabel 'share of the optimum'"));
 }
 

@@ -5,8 +5,11 @@
 namespace kv::reports {
 namespace {
 
+using ::testing::ContainsRegex;
 using testing::fake_replay;
 using testing::FakeReplay;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::read_text;
 using testing::small_fake;
 using testing::TemporaryFolder;
@@ -66,6 +69,32 @@ TEST(HeadsFigure, HasAColourBarWithRoomForItsWords) {
     const double lowest = number_after("set cbrange [");
     EXPECT_GE(tall * step / (1 - lowest), 20) << step;
     EXPECT_GE(number_after("set cbtics "), lowest);
+  }
+}
+
+// On the report's page, which scrolls, all panels stand.
+TEST(FiguresForPapers, FitAPageAndSayWhatTheyLeaveOut) {
+  FakeReplay fake = small_fake();
+  fake.specs.clear();
+  for (const std::string policy : {"h2o", "tova", "random"}) {
+    for (int i = 1; i <= 8; ++i) fake.specs.push_back(policy + ":sinks=" + std::to_string(i));
+  }
+  fake.budgets = {24};
+  const ReplayResult result = fake_replay(fake);
+  Sweep sweep = sweep_of(result);
+  for (const auto& make : {residency_figure, inclusion_figure, attention_figure, heads_figure}) {
+    sweep.page = Sheet().page();
+    const Figure narrow = make(sweep);
+    ASSERT_FALSE(narrow.body.empty());
+    EXPECT_LE(static_cast<double>(narrow.height), sweep.page.height) << narrow.name;
+    EXPECT_THAT(narrow.caption, ContainsRegex("Drawn: the first [0-9]+ of 24 policies that evict"));
+    // Each panel that is drawn has its place, and the last row its x axis.
+    EXPECT_EQ(count(narrow.body, "set lmargin"), count(narrow.body, "plot $")) << narrow.name;
+    sweep.page = {};
+    const Figure wide = make(sweep);
+    if (wide.name == "attention") continue;  // whose panels are images of many pixels
+    EXPECT_EQ(count(wide.body, "set lmargin"), 24U) << wide.name;
+    EXPECT_THAT(wide.caption, Not(HasSubstr("Drawn:")));
   }
 }
 
