@@ -103,10 +103,12 @@ template <Number number, Nans nans>
   const __m512 n = _mm512_sub_ps(scaled, magic);
   const __m512 coarse = _mm512_sub_ps(x, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_high)));
   const __m512 rest = _mm512_sub_ps(coarse, _mm512_mul_ps(n, _mm512_set1_ps(exp_ln2_low)));
-  __m512 p = _mm512_set1_ps(exp_c6);
-  for (const float c : {exp_c5, exp_c4, exp_c3, exp_c2, 1.0F, 1.0F}) {
-    p = _mm512_add_ps(_mm512_mul_ps(p, rest), _mm512_set1_ps(c));
-  }
+  // Not a loop, which g++ 12 does not unroll at -O2.
+  const auto next = [rest](__m512 sum, float term) KV_INLINED {
+    return _mm512_add_ps(_mm512_mul_ps(sum, rest), _mm512_set1_ps(term));
+  };
+  const __m512 high = next(next(next(_mm512_set1_ps(exp_c6), exp_c5), exp_c4), exp_c3);
+  const __m512 p = next(next(next(high, exp_c2), 1.0F), 1.0F);
   const __m512i biased = _mm512_add_epi32(_mm512_cvttps_epi32(n), _mm512_set1_epi32(127));
   return _mm512_maskz_mul_ps(live, p, _mm512_castsi512_ps(_mm512_slli_epi32(biased, 23)));
 }
@@ -126,10 +128,11 @@ template <std::size_t n, typename F>
 // The lanes of sixteen vectors, each added up in the fixed tree (8 + 8, 4 + 4, 2 + 2, 1 + 1): the
 // sum of v[4 * (i % 4) + i / 4] becomes number i.
 [[gnu::always_inline]] inline __m512 add_all_lanes(const __m512 (&v)[16]) {
+  // A blend takes no turn of the units that shuffle.
   __m512 eight[8];
   each<8>([&](auto i) {
-    eight[i] = _mm512_add_ps(_mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0x44),
-                             _mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0xEE));
+    eight[i] = _mm512_add_ps(_mm512_mask_blend_ps(0xFF00, v[2 * i], v[2 * i + 1]),
+                             _mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0x4E));
   });
   __m512d four[4];
   each<4>([&](auto i) {
@@ -139,8 +142,10 @@ template <std::size_t n, typename F>
   });
   __m512 two[2];
   each<2>([&](auto i) {
-    two[i] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(four[2 * i], four[2 * i + 1])),
-                           _mm512_castpd_ps(_mm512_unpackhi_pd(four[2 * i], four[2 * i + 1])));
+    const __m512d swapped = _mm512_shuffle_pd(four[2 * i], four[2 * i + 1], 0x55);
+    two[i] =
+        _mm512_add_ps(_mm512_castpd_ps(_mm512_mask_blend_pd(0xAA, four[2 * i], four[2 * i + 1])),
+                      _mm512_castpd_ps(swapped));
   });
   return _mm512_add_ps(_mm512_shuffle_ps(two[0], two[1], 0x88),
                        _mm512_shuffle_ps(two[0], two[1], 0xDD));

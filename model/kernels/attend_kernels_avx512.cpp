@@ -30,15 +30,22 @@ const std::byte* row_at(const SlotRows& rows, std::size_t i) {
 // where neighbours are in scattered slots.
 constexpr std::size_t ahead = 24;
 
-// T vectors at work on one tile. Several vectors prefetch its values while its keys are read, and
-// the next tile's keys while those are read: a little at every step, so that memory is never idle.
+// Several tiles are read at a time: what the exponentials of one wait for is hidden behind the work
+// for the others.
+constexpr std::size_t most_at_once = 4 * attend_tile;
+
+// T vectors at work on some rows. Several vectors prefetch their values while their keys are read,
+// and the keys that follow while those are read: a little at every step, so that memory is never
+// idle.
 template <std::size_t T>
 struct Block {
-  std::size_t at;                 // the first vector
-  bool leads;                     // asks for what comes next
-  std::size_t count[T];           // rows that each sees of the tile
-  std::size_t most_rows;          // the largest of them
-  float weights[T][attend_tile];  // logits, then weights
+  std::size_t at;                              // the first vector
+  bool leads;                                  // asks for what comes next
+  std::size_t count[T];                        // rows that each sees
+  std::size_t most_rows;                       // the largest of them
+  alignas(64) float weights[T][most_at_once];  // logits, then weights
+  const std::byte* values[most_at_once];
+  const std::byte* next_keys[most_at_once];
 };
 
 // The products of 16 / T rows from rank i on, of which `rows` exist, with T vectors. Those of row r
@@ -48,21 +55,17 @@ template <Storage storage, auto level, std::size_t T>
                                             const float* queries,
                                             std::size_t i,
                                             std::size_t rows,
-                                            bool leads,
+                                            const std::byte* const* values,
                                             __m512 (&sums)[16]) {
   constexpr std::size_t at_once = 16 / T;
   const std::size_t dim = job.keys.dim;
   const std::byte* row[at_once];
-  const std::byte* value[at_once];
-  for (std::size_t r = 0; r < at_once; ++r) {
-    row[r] = row_at<storage>(job.keys, i + (r < rows ? r : 0));
-    value[r] = row_at<storage>(job.values, i + (r < rows ? r : 0));
-  }
+  each<at_once>([&](auto r) { row[r] = row_at<storage>(job.keys, i + (r < rows ? r : 0)); });
   const auto step = [&](std::size_t j, __mmask16 live) KV_INLINED {
     __m512 here[T];
     each<T>([&](auto t) { here[t] = _mm512_maskz_loadu_ps(live, queries + t * dim + j); });
-    if (leads && j * size_of<storage> % 64 == 0) {
-      for (std::size_t r = 0; r < at_once; ++r) ask_for<level>(value[r] + j * size_of<storage>, 1);
+    if (values != nullptr && j * size_of<storage> % 64 == 0) {
+      for (std::size_t r = 0; r < at_once; ++r) ask_for<level>(values[r] + j * size_of<storage>, 1);
     }
     each<at_once>([&](auto r) {
       const __m512 key = load<storage>(row[r] + j * size_of<storage>, live);
@@ -122,18 +125,34 @@ void dots(const AttendJob& job,
   if constexpr (T == 1) {
     products_in_order<storage, level>(job, first_query, i, rows, block.leads, sums);
   } else {
-    products<storage, level, T>(job, first_query, i, rows, block.leads, sums);
+    const std::byte* const* values = block.leads ? block.values + (i - begin) : nullptr;
+    products<storage, level, T>(job, first_query, i, rows, values, sums);
   }
-  alignas(64) float all[16];
-  _mm512_store_ps(all, _mm512_mul_ps(_mm512_set1_ps(job.scale), add_all_lanes(sums)));
+  __m512 logits = _mm512_mul_ps(_mm512_set1_ps(job.scale), add_all_lanes(sums));
   if constexpr (storage == Storage::int8) {
+    alignas(64) float scales[16] = {};
     for (std::size_t r = 0; r < rows; ++r) {
       const float row_scale = job.keys.scales[job.keys.slots[i + r]];
-      for (std::size_t t = 0; t < T; ++t) all[t * at_once + r] *= row_scale;
+      for (std::size_t t = 0; t < T; ++t) scales[t * at_once + r] = row_scale;
     }
+    logits = _mm512_mul_ps(logits, _mm512_load_ps(scales));
   }
-  for (std::size_t t = 0; t < T; ++t) {
-    std::memcpy(block.weights[t] + (i - begin), all + t * at_once, rows * sizeof(float));
+  float* to = block.weights[0] + (i - begin);
+  if (rows < at_once) {
+    alignas(64) float all[16];
+    _mm512_store_ps(all, logits);
+    each<T>([&](auto t) {
+      const __m512 own = _mm512_maskz_loadu_ps(first(rows), all + t * at_once);
+      _mm512_mask_storeu_ps(to + t * most_at_once, first(rows), own);
+    });
+  } else if constexpr (T == 1) {
+    _mm512_storeu_ps(to, logits);
+  } else if constexpr (T == 2) {
+    _mm256_storeu_ps(to, _mm512_castps512_ps256(logits));
+    _mm256_storeu_ps(to + most_at_once, _mm512_extractf32x8_ps(logits, 1));
+  } else {
+    each<T>(
+        [&](auto t) { _mm_storeu_ps(to + t * most_at_once, _mm512_extractf32x4_ps(logits, t)); });
   }
 }
 
@@ -151,21 +170,29 @@ void meet_keys(const AttendJob& job, std::size_t begin, Block<T>& block) {
   }
 }
 
-// Makes weights of the tile's logits and adds them to the vector's sum.
+// The logits of a vector that sees `count` rows of a tile.
+__m512 seen_of(const float* weights, std::size_t count) {
+  const __m512 none = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
+  return _mm512_mask_loadu_ps(none, first(count), weights);
+}
+
+float largest_of(__m512 logits) {
+  __m512 most = _mm512_max_ps(logits, _mm512_shuffle_f32x4(logits, logits, 0x4E));
+  most = _mm512_max_ps(most, _mm512_shuffle_f32x4(most, most, 0xB1));
+  most = _mm512_max_ps(most, _mm512_permute_ps(most, 0x4E));
+  return _mm512_cvtss_f32(_mm512_max_ps(most, _mm512_permute_ps(most, 0xB1)));
+}
+
+// Makes weights of a tile's logits and adds them to the vector's sum.
 void meet_logits(
     const AttendJob& job, std::size_t v, std::size_t begin, std::size_t count, float* weights) {
   if (job.logits != nullptr) {
     std::memcpy(job.logits + v * job.stride + begin, weights, count * sizeof(float));
   }
-  const __m512 none = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
-  const __m512 seen = _mm512_mask_loadu_ps(none, first(count), weights);
-  __m512 most = _mm512_max_ps(seen, _mm512_shuffle_f32x4(seen, seen, 0x4E));
-  most = _mm512_max_ps(most, _mm512_shuffle_f32x4(most, most, 0xB1));
-  most = _mm512_max_ps(most, _mm512_permute_ps(most, 0x4E));
-  most = _mm512_max_ps(most, _mm512_permute_ps(most, 0xB1));
+  const __m512 seen = seen_of(weights, count);
   float* state = job.state + v * attend_state;
   __m512 sums = _mm512_loadu_ps(state);
-  const float largest = _mm512_cvtss_f32(most);
+  const float largest = largest_of(seen);
   if (largest > state[16]) {
     const __m512 factor = exponential(_mm512_set1_ps(state[16] - largest));
     state[16] = largest;
@@ -177,11 +204,57 @@ void meet_logits(
   _mm512_storeu_ps(weights, added);
 }
 
-// C blocks of sixteen columns from j on; the outputs stay in registers for the whole tile. What a
-// vector does not see has weight 0, and is added only where another vector of the block sees it:
-// this changes nothing but -0, which divide() turns into 0 in any case.
+// The rows that vector t sees of the tile that begins at row `from` of the block.
+template <std::size_t T>
+std::size_t seen_in_tile(const Block<T>& block, std::size_t t, std::size_t from) {
+  const std::size_t left = block.count[t] > from ? block.count[t] - from : 0;
+  return left < attend_tile ? left : attend_tile;
+}
+
+// Makes the weights of the tile that begins at row `from` of the block, for its values.
+template <Storage storage, std::size_t T>
+[[gnu::always_inline]] inline void meet_tile(const AttendJob& job,
+                                             std::size_t begin,
+                                             std::size_t from,
+                                             Block<T>& block) {
+  for (std::size_t t = 0; t < T; ++t) {
+    float* weights = block.weights[t] + from;
+    if (const std::size_t count = seen_in_tile(block, t, from); count > 0) {
+      meet_logits(job, block.at + t, begin + from, count, weights);
+    } else {
+      std::memset(weights, 0, attend_tile * sizeof(float));
+    }
+  }
+  if constexpr (storage == Storage::int8) {
+    for (std::size_t i = from; i < from + attend_tile && i < block.most_rows; ++i) {
+      const float row_scale = job.values.scales[job.values.slots[begin + i]];
+      for (std::size_t t = 0; t < T; ++t) block.weights[t][i] *= row_scale;
+    }
+  }
+}
+
+// Whether a later tile than the first has a logit above all before it: then the outputs of the
+// tiles before have to be complete when they are scaled.
+template <std::size_t T>
+bool grows_later(const AttendJob& job, const Block<T>& block) {
+  bool grows = false;
+  for (std::size_t t = 0; t < T; ++t) {
+    __m512 most = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
+    for (std::size_t from = attend_tile; from < block.most_rows; from += attend_tile) {
+      const std::size_t count = seen_in_tile(block, t, from);
+      most = _mm512_max_ps(most, seen_of(block.weights[t] + from, count));
+    }
+    grows |= largest_of(most) > job.state[(block.at + t) * attend_state + 16];
+  }
+  return grows;
+}
+
+// Rows `from` to `end` of the block, C sixteens of columns from j on; the outputs stay in registers
+// meanwhile. What a vector does not see has weight 0, and is added only where another vector of the
+// block sees it: this changes nothing but -0, which divide() turns into 0 in any case.
 template <Storage storage, auto level, std::size_t T, std::size_t C>
-void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const Block<T>& block) {
+[[gnu::always_inline]] inline void meet_values(
+    const AttendJob& job, std::size_t from, std::size_t end, std::size_t j, const Block<T>& block) {
   const std::size_t dim = job.values.dim;
   float* out = job.out + block.at * dim + j;
   __m512 sums[T * C];
@@ -190,13 +263,11 @@ void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const B
   each<T * C>([&](auto k) {
     sums[k] = _mm512_maskz_loadu_ps(live[k % C], out + k / C * dim + 16 * (k % C));
   });
-  for (std::size_t i = 0; i < block.most_rows; ++i) {
-    const std::size_t next = begin + attend_tile + i;
-    if (T > 1 && block.leads && next < job.keys.count) {
-      ask_for<level>(row_at<storage>(job.keys, next) + j * size_of<storage>,
-                     C * 16 * size_of<storage>);
+  for (std::size_t i = from; i < end; ++i) {
+    if (T > 1 && block.leads) {
+      ask_for<level>(block.next_keys[i] + j * size_of<storage>, C * 16 * size_of<storage>);
     }
-    const std::byte* row = row_at<storage>(job.values, begin + i) + j * size_of<storage>;
+    const std::byte* row = block.values[i] + j * size_of<storage>;
     __m512 value[C];
     each<C>([&](auto c) { value[c] = load<storage>(row + 16 * c * size_of<storage>, live[c]); });
     each<T>([&](auto t) {
@@ -211,7 +282,21 @@ void meet_values(const AttendJob& job, std::size_t begin, std::size_t j, const B
 }
 
 template <Storage storage, auto level, std::size_t T>
-void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
+void meet_all_values(const AttendJob& job,
+                     std::size_t from,
+                     std::size_t end,
+                     const Block<T>& block) {
+  std::size_t j = 0;
+  for (; j + 64 <= job.values.dim; j += 64) {
+    meet_values<storage, level, T, 4>(job, from, end, j, block);
+  }
+  for (; j < job.values.dim; j += 16) {
+    meet_values<storage, level, T, 1>(job, from, end, j, block);
+  }
+}
+
+template <Storage storage, auto level, std::size_t T>
+void meet_rows(const AttendJob& job, std::size_t begin, std::size_t most, std::size_t at) {
   Block<T> block;
   block.at = at;
   block.leads = at == 0;
@@ -219,36 +304,42 @@ void meet_tile(const AttendJob& job, std::size_t begin, std::size_t at) {
   for (std::size_t t = 0; t < T; ++t) {
     const std::size_t limit = job.limits == nullptr ? job.keys.count : job.limits[at + t];
     const std::size_t left = limit > begin ? limit - begin : 0;
-    block.count[t] = left < attend_tile ? left : attend_tile;
+    block.count[t] = left < most ? left : most;
     if (block.count[t] > block.most_rows) block.most_rows = block.count[t];
   }
   if (block.most_rows == 0) return;
+  for (std::size_t i = 0; i < block.most_rows; ++i) {
+    block.values[i] = row_at<storage>(job.values, begin + i);
+    const std::size_t next = begin + most + i;
+    if (T > 1 && block.leads) {
+      block.next_keys[i] = row_at<storage>(job.keys, next < job.keys.count ? next : begin);
+    }
+  }
   meet_keys<storage, level, T>(job, begin, block);
-  for (std::size_t t = 0; t < T; ++t) {
-    if (block.count[t] > 0) {
-      meet_logits(job, at + t, begin, block.count[t], block.weights[t]);
-    } else {
-      std::memset(block.weights[t], 0, sizeof block.weights[t]);
-    }
+  meet_tile<storage, T>(job, begin, 0, block);
+  const std::size_t rows = block.most_rows;
+  const std::size_t together = rows > attend_tile && grows_later(job, block) ? attend_tile : rows;
+  for (std::size_t from = attend_tile; from < together; from += attend_tile) {
+    meet_tile<storage, T>(job, begin, from, block);
   }
-  if constexpr (storage == Storage::int8) {
-    for (std::size_t i = 0; i < block.most_rows; ++i) {
-      const float row_scale = job.values.scales[job.values.slots[begin + i]];
-      for (std::size_t t = 0; t < T; ++t) block.weights[t][i] *= row_scale;
-    }
+  meet_all_values<storage, level, T>(job, 0, together, block);
+  for (std::size_t from = together; from < rows; from += attend_tile) {
+    meet_tile<storage, T>(job, begin, from, block);
+    const std::size_t end = from + attend_tile;
+    meet_all_values<storage, level, T>(job, from, end < rows ? end : rows, block);
   }
-  std::size_t j = 0;
-  for (; j + 64 <= job.values.dim; j += 64) meet_values<storage, level, T, 4>(job, begin, j, block);
-  for (; j < job.values.dim; j += 16) meet_values<storage, level, T, 1>(job, begin, j, block);
 }
 
 template <Storage storage, auto level>
 void attend_as(const AttendJob& job) {
-  for (std::size_t begin = 0; begin < job.keys.count; begin += attend_tile) {
+  // The keys and the values of some rows and the keys that follow are to fit the first-level cache.
+  const std::size_t tiles = 8192 / (attend_tile * job.keys.dim * size_of<storage>);
+  const std::size_t most = attend_tile * (tiles < 1 ? 1 : tiles > 4 ? 4 : tiles);
+  for (std::size_t begin = 0; begin < job.keys.count; begin += most) {
     std::size_t v = 0;
-    for (; v + 4 <= job.vectors; v += 4) meet_tile<storage, level, 4>(job, begin, v);
-    for (; v + 2 <= job.vectors; v += 2) meet_tile<storage, level, 2>(job, begin, v);
-    if (v < job.vectors) meet_tile<storage, level, 1>(job, begin, v);
+    for (; v + 4 <= job.vectors; v += 4) meet_rows<storage, level, 4>(job, begin, most, v);
+    for (; v + 2 <= job.vectors; v += 2) meet_rows<storage, level, 2>(job, begin, most, v);
+    if (v < job.vectors) meet_rows<storage, level, 1>(job, begin, most, v);
   }
 }
 
