@@ -2,9 +2,11 @@
 // instructions, so that the rest runs on every 64-bit x86 machine, and these objects define nothing
 // that the linker could use elsewhere. In the objects of Highway, which hold code of several
 // targets, only the functions for AVX2 contain them.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "kvcheck/tests/paths.h"
@@ -124,6 +126,98 @@ TEST(TidyObjects, TheComplexMultiplicationReadsRegistersAlone) {
   const std::string found = kernels_of("/model/kernels/libkvcheck_model_kernels.a", "fmulcph");
   EXPECT_THAT(found, testing::HasSubstr("vfmulcph %zmm"));
   EXPECT_THAT(found, testing::Not(testing::HasSubstr("(")));
+}
+
+// An instruction as objdump prints it: "vpmovdw %zmm1,(%rdx,%rax,2){%k1}" has the operands "%zmm1"
+// and "(%rdx,%rax,2)", without the mask.
+struct Instruction {
+  std::string_view text;
+  std::string_view name;
+  std::vector<std::string_view> operands;
+};
+
+Instruction instruction_in(std::string_view text) {
+  Instruction found{.text = text, .name = text.substr(0, text.find(' ')), .operands = {}};
+  text.remove_prefix(std::min(text.find_first_not_of(' ', found.name.size()), text.size()));
+  while (!text.empty()) {
+    const std::size_t parenthesis = text.find('(') < text.find(',') ? text.find(')') : 0;
+    const std::size_t end = std::min(text.find(',', parenthesis), text.size());
+    const std::string_view operand = text.substr(0, end);
+    found.operands.push_back(operand.substr(0, operand.find_first_of("{ ")));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return found;
+}
+
+std::vector<Instruction> instructions_in(std::string_view disassembly) {
+  std::vector<Instruction> found;
+  for (const std::string_view line : lines_of(disassembly)) {
+    const std::size_t tab = line.find('\t');
+    if (tab != std::string_view::npos) found.push_back(instruction_in(line.substr(tab + 1)));
+  }
+  return found;
+}
+
+// Whether the first source of the complex multiplication at `i` is the pair: put together from
+// other registers, or loaded from where the product is stored. An angle is only ever loaded.
+bool has_the_pair_first(const std::vector<Instruction>& code, std::size_t i) {
+  const auto is_memory = [](std::string_view operand) { return operand.ends_with(')'); };
+  // objdump prints the second source, then the first one, then the product.
+  const std::string_view first = code[i].operands.at(1);
+  const std::string_view product = code[i].operands.at(2);
+  const auto makes_it = [&](const Instruction& one) {
+    return !one.operands.empty() && one.operands.back() == first;
+  };
+  const auto stores_it = [&](const Instruction& one) {
+    return one.operands.size() == 2 && one.operands[0] == product && is_memory(one.operands[1]);
+  };
+  const auto at = code.begin() + static_cast<std::ptrdiff_t>(i);
+  const auto made = std::find_if(std::reverse_iterator(at), code.rend(), makes_it);
+  const auto stored = std::find_if(at, code.end(), stores_it);
+  if (made == code.rend() || stored == code.end()) return false;
+  return !is_memory(made->operands[0]) || made->operands[0] == stored->operands[1];
+}
+
+std::vector<std::string_view> exchanged_operands(std::string_view disassembly) {
+  const std::vector<Instruction> code = instructions_in(disassembly);
+  std::vector<std::string_view> found;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (code[i].name == "vfmulcph" && !has_the_pair_first(code, i)) found.push_back(code[i].text);
+  }
+  return found;
+}
+
+TEST(TidyObjects, TheComplexMultiplicationHasThePairFirst) {
+  if (output_of("command -v objdump").empty()) GTEST_SKIP() << "objdump is not installed";
+#ifndef __OPTIMIZE__
+  GTEST_SKIP() << "not optimised: operands are copied to the stack and back";
+#endif
+  const std::string code = kernels_of("/model/kernels/libkvcheck_model_kernels.a", "zmm");
+  EXPECT_THAT(code, testing::HasSubstr("vfmulcph"));
+  EXPECT_THAT(exchanged_operands(code), testing::IsEmpty());
+}
+
+TEST(TidyObjects, FindsExchangedOperands) {
+  const std::string half =
+      "  1:\tvpord  %zmm1,%zmm0,%zmm0\n  2:\tvfmulcph %zmm2,%zmm0,%zmm1\n"
+      "  3:\tvpmovdw %zmm1,(%rdx){%k1}\n";
+  const std::string neighbours =
+      "  1:\tvmovdqu32 (%rsi,%rax,4),%zmm1{%k1}{z}\n  2:\tvmovdqu32 (%r11,%rax,4),%zmm2{%k1}{z}\n"
+      "  3:\tvfmulcph %zmm1,%zmm2,%zmm3\n  4:\tvmovdqu32 %zmm3,(%r11,%rax,4){%k1}\n";
+  EXPECT_THAT(exchanged_operands(half + neighbours), testing::IsEmpty());
+  const auto with = [](std::string text, std::string_view right, std::string_view wrong) {
+    return text.replace(text.find(right), right.size(), wrong);
+  };
+  const auto expect_found = [](const std::string& code, std::string_view instruction) {
+    EXPECT_THAT(exchanged_operands(code), testing::ElementsAre(instruction)) << code;
+  };
+  expect_found(with(neighbours, "%zmm1,%zmm2,%zmm3", "%zmm2,%zmm1,%zmm3"),
+               "vfmulcph %zmm2,%zmm1,%zmm3");
+  expect_found(with(neighbours, "%zmm1,%zmm2,%zmm3", "(%r11,%rax,4),%zmm1,%zmm3"),
+               "vfmulcph (%r11,%rax,4),%zmm1,%zmm3");
+  const std::string exchanged = with(half, "%zmm2,%zmm0", "%zmm0,%zmm2");
+  expect_found(exchanged, "vfmulcph %zmm0,%zmm2,%zmm1");
+  expect_found("  0:\tvmovdqu32 (%r9),%zmm2{%k1}{z}\n" + exchanged, "vfmulcph %zmm0,%zmm2,%zmm1");
 }
 
 TEST(TidyObjects, CountsAvxByObject) {
