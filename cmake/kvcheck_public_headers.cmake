@@ -26,7 +26,7 @@ set(KVCHECK_PUBLIC_HEADERS
   model/kernels/group_codes.h
   model/kernels/model_kernels.h
   model/kernels/quantised.h
-  model/kernels/rotate_kernels.h
+  model/rotation/rotate_kernels.h
   model/run/blocks.h
   model/run/decoder.h
   model/run/evaluate.h

@@ -128,7 +128,7 @@ template <std::size_t n, typename F>
 // The lanes of sixteen vectors, each added up in the fixed tree (8 + 8, 4 + 4, 2 + 2, 1 + 1): the
 // sum of v[4 * (i % 4) + i / 4] becomes number i.
 [[gnu::always_inline]] inline __m512 add_all_lanes(const __m512 (&v)[16]) {
-  // A blend takes no turn of the units that shuffle.
+  // A blend leaves the units that shuffle free.
   __m512 eight[8];
   each<8>([&](auto i) {
     eight[i] = _mm512_add_ps(_mm512_mask_blend_ps(0xFF00, v[2 * i], v[2 * i + 1]),

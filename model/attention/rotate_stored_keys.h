@@ -20,7 +20,7 @@ namespace kv::model {
 class KeyShift {
  public:
   // Radians per position [rope.dims / 2]. `in_f16`: by f16 angles, with complex multiplications
-  // (model/kernels/rotate_kernels.h); only for stores of f16.
+  // (model/rotation/rotate_kernels.h); only for stores of f16.
   KeyShift(const Rope& rope, std::vector<double> frequencies, bool in_f16);
 
   // Makes the key in slots[r] stand at r, for all r. places[slot] is where it stands, and is kept

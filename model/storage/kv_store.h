@@ -13,7 +13,7 @@
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/position.h"
 #include "kvcheck/model/kernels/model_kernels.h"
-#include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/model/rotation/rotate_kernels.h"
 #include "kvcheck/model/storage/tiered_rows.h"
 #include "kvcheck/sim/cache/slots.h"
 #include "kvcheck/sim/cache/unit_cache.h"

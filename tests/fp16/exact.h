@@ -1,5 +1,5 @@
 // The complex multiplication of AVX512-FP16 in integers of 128 bits: what Intel's manual describes,
-// computed otherwise than by the emulation in model/kernels/rotate_kernels_scalar.cpp. And other
+// computed otherwise than by the emulation in model/rotation/rotate_kernels_scalar.cpp. And other
 // arithmetics, which a comparison has to tell from it.
 #pragma once
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "kvcheck/model/kernels/rotate_kernels_detail.h"
+#include "kvcheck/model/rotation/rotate_kernels_detail.h"
 
 namespace kv::fp16 {
 namespace {

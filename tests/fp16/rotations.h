@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/model/rotation/rotate_kernels.h"
 #include "kvcheck/tests/fp16/exact.h"
 
 namespace kv::fp16 {

@@ -1,7 +1,7 @@
 // The rotation kernels against ONNX's own test vectors for its RotaryEmbedding operator.
 #include <filesystem>
 
-#include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/model/rotation/rotate_kernels.h"
 #include "kvcheck/tests/model/onnx_files.h"
 
 namespace kv::model {

@@ -1,7 +1,7 @@
 // Rotating keys in place: every table gives the scalar one's bits, at every tail and storage; the
 // numbers are right against double precision; and n rotations by one position drift as far as is
 // documented.
-#include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/model/rotation/rotate_kernels.h"
 #include "kvcheck/sim/cache/slots.h"
 
 #include <array>

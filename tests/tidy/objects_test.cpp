@@ -108,7 +108,8 @@ TEST(TidyObjects, TheAvxObjectsLendNothingToTheLinker) {
   if (output_of("command -v nm").empty()) GTEST_SKIP() << "nm is not installed";
   for (const char* archive :
        {"/base/kernels/libkvcheck_base_kernels.a", "/base/random/libkvcheck_base_random.a",
-        "/model/kernels/libkvcheck_model_kernels.a"}) {
+        "/model/kernels/libkvcheck_model_kernels.a",
+        "/model/rotation/libkvcheck_model_rotation.a"}) {
     expect_nothing_lent(archive);
   }
 }
@@ -119,11 +120,11 @@ std::string kernels_of(std::string_view room, std::string_view symbol) {
 }
 
 // The first product of a complex multiplication is rounded before the second one is added, so its
-// operands may not be exchanged (model/kernels/rotate_kernels_fp16_avx512.cpp). g++ exchanges those
-// of the intrinsic to read one from memory, which an instruction of our own never does.
+// operands may not be exchanged (model/rotation/rotate_kernels_fp16_avx512.cpp). g++ exchanges
+// those of the intrinsic to read one from memory, which an instruction of our own never does.
 TEST(TidyObjects, TheComplexMultiplicationReadsRegistersAlone) {
   if (output_of("command -v objdump").empty()) GTEST_SKIP() << "objdump is not installed";
-  const std::string found = kernels_of("/model/kernels/libkvcheck_model_kernels.a", "fmulcph");
+  const std::string found = kernels_of("/model/rotation/libkvcheck_model_rotation.a", "fmulcph");
   EXPECT_THAT(found, testing::HasSubstr("vfmulcph %zmm"));
   EXPECT_THAT(found, testing::Not(testing::HasSubstr("(")));
 }
@@ -192,7 +193,7 @@ TEST(TidyObjects, TheComplexMultiplicationHasThePairFirst) {
 #ifndef __OPTIMIZE__
   GTEST_SKIP() << "not optimised: operands are copied to the stack and back";
 #endif
-  const std::string code = kernels_of("/model/kernels/libkvcheck_model_kernels.a", "zmm");
+  const std::string code = kernels_of("/model/rotation/libkvcheck_model_rotation.a", "zmm");
   EXPECT_THAT(code, testing::HasSubstr("vfmulcph"));
   EXPECT_THAT(exchanged_operands(code), testing::IsEmpty());
 }

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kvcheck/model/kernels/rotate_kernels_detail.h"
+#include "kvcheck/model/rotation/rotate_kernels_detail.h"
 #include "kvcheck/tests/fp16/comparisons.h"
 #include "kvcheck/tests/fp16/drift.h"
 

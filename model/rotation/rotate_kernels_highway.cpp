@@ -1,13 +1,13 @@
 #include "kvcheck/base/kernels/targets_highway.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kvcheck/model/kernels/rotate_kernels_highway.cpp"
+#define HWY_TARGET_INCLUDE "kvcheck/model/rotation/rotate_kernels_highway.cpp"
 #include <hwy/foreach_target.h>
 
 #include "kvcheck/base/kernels/lanes_highway.h"
 #include "kvcheck/base/kernels/stores_highway.h"
 
-#include "kvcheck/model/kernels/rotate_kernels_detail.h"
+#include "kvcheck/model/rotation/rotate_kernels_detail.h"
 
 #if KV_HAS_LANES
 HWY_BEFORE_NAMESPACE();

@@ -1,5 +1,5 @@
 #include "kvcheck/base/kernels/lanes_avx512.h"
-#include "kvcheck/model/kernels/rotate_kernels_detail.h"
+#include "kvcheck/model/rotation/rotate_kernels_detail.h"
 
 KV_AVX512_BEGIN
 

@@ -1,4 +1,4 @@
-#include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/model/rotation/rotate_kernels.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "kvcheck/model/kernels/rotate_kernels_detail.h"
+#include "kvcheck/model/rotation/rotate_kernels_detail.h"
 
 namespace kv::model {
 namespace {

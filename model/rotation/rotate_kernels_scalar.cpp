@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "kvcheck/base/half.h"
-#include "kvcheck/model/kernels/rotate_kernels_detail.h"
+#include "kvcheck/model/rotation/rotate_kernels_detail.h"
 
 namespace kv::model {
 namespace {

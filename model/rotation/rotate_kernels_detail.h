@@ -1,8 +1,8 @@
-// The tables behind model/kernels/rotate_kernels.h.
+// The tables behind model/rotation/rotate_kernels.h.
 #pragma once
 
 #include "kvcheck/base/kernels/kernel_tables.h"
-#include "kvcheck/model/kernels/rotate_kernels.h"
+#include "kvcheck/model/rotation/rotate_kernels.h"
 
 namespace kv::model {
 
