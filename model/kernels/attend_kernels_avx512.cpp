@@ -171,8 +171,8 @@ void meet_rows(const AttendJob& job, std::size_t begin, std::size_t most, std::s
 
 template <Storage storage, auto level>
 void attend_as(const AttendJob& job) {
-  // The keys and the values of some rows and the keys that follow are to fit the first-level cache.
-  const std::size_t tiles = 8192 / (attend_tile * job.keys.dim * size_of<storage>);
+  // No more than 4 KB of keys: what is asked for ahead of its use would be evicted before.
+  const std::size_t tiles = 4096 / (attend_tile * job.keys.dim * size_of<storage>);
   const std::size_t most = attend_tile * (tiles < 1 ? 1 : tiles > 4 ? 4 : tiles);
   for (std::size_t begin = 0; begin < job.keys.count; begin += most) {
     std::size_t v = 0;

@@ -181,6 +181,9 @@ def describe(policy: type) -> Description:
             raise Error("%s needs %r; expected %s" % (owner, need, ", ".join(NEEDS)))
     if needs and not observes:
         raise Error("%s needs %s but has no observe(); expected one" % (owner, ", ".join(needs)))
+    if observes and policy.forget is Policy.forget:
+        # What it keeps of a token that is gone would be taken for that of the token after it.
+        raise Error("%s has observe() but no forget(); expected one, which may do nothing" % owner)
     if not isinstance(policy.seconds, (int, float)) or not 0 < policy.seconds < math.inf:
         raise Error("seconds of %s is %r; expected a number above 0" % (owner, policy.seconds))
     return Description(

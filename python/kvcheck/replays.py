@@ -103,12 +103,15 @@ class Replay:
     def to_pandas(self, what: str = "cells"):
         """A data frame. Needs pandas.
 
-        what: "cells", "heads" or "dense"; "series", whose rows are those of series() for each cell; or
+        what: "cells", which begins with the label of each, "heads" or "dense"; "series", whose rows are those of series() for each cell; or
         "residency", with a row for each token of each recorded unit: position, and evicted_at as in
         Residency. The last two begin with cell, label, budget and seed.
         """
         if what in ("cells", "heads", "dense"):
-            return frame(getattr(self, what))
+            table_of = frame(getattr(self, what))
+            if what == "cells":
+                table_of.insert(0, "label", self.labels)
+            return table_of
         if what not in ("series", "residency"):
             raise Error("there is no table %r; expected 'cells', 'heads', 'dense', 'series' or "
                         "'residency'" % (what,))

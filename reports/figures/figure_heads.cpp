@@ -75,14 +75,22 @@ Figure heads_figure(const Sweep& sweep) {
   FigureData data({"head", "layer_row", "retained_mass", "layer"});
   const std::vector<std::size_t>& layers = sweep.result->trace.layers;
   std::vector<const Line*> lines;
-  std::vector<std::string> blocks;
-  double lowest = 1;
   for (const Line& line : sweep.lines) {
     const SpecSummary* summary = sweep.at_budget(line);
-    if (summary == nullptr || !summary->spec.bounded()) continue;
-    blocks.push_back(data.begin(line.label));
-    lines.push_back(&line);
-    for (const auto& [place, mass] : masses_of(sweep, *summary)) {
+    if (summary != nullptr && summary->spec.bounded()) lines.push_back(&line);
+  }
+  if (lines.empty()) return figure;
+  const std::size_t policies = lines.size();
+  Grid grid = small_multiples(lines.size(), 190,
+                              std::clamp(24.0 * static_cast<double>(layers.size()), 60.0, 240.0));
+  grid.right = bar_space;
+  grid.fit(sweep.page.width);
+  lines.resize(grid.keep_to_a_page(sweep.page.height));
+  std::vector<std::string> blocks;
+  double lowest = 1;
+  for (const Line* line : lines) {
+    blocks.push_back(data.begin(line->label));
+    for (const auto& [place, mass] : masses_of(sweep, *sweep.at_budget(*line))) {
       const auto row = std::ranges::find(layers, place.first) - layers.begin();
       data.row({static_cast<double>(place.second), static_cast<double>(row), mass,
                 static_cast<double>(place.first)});
@@ -90,15 +98,8 @@ Figure heads_figure(const Sweep& sweep) {
     }
   }
   const std::size_t heads = sweep.result->trace.query_heads;
-  if (lines.empty()) return figure;
-  const std::size_t policies = lines.size();
   if (lowest > 0.999999) lowest = 0;  // a scale needs two different ends
   data.finish(figure);
-  Grid grid = small_multiples(lines.size(), 190,
-                              std::clamp(24.0 * static_cast<double>(layers.size()), 60.0, 240.0));
-  grid.right = bar_space;
-  grid.fit(sweep.page.width);
-  lines.resize(grid.keep_to_a_page(sweep.page.height));
   figure.width = grid.width();
   figure.height = grid.height();
   const auto end = [](std::size_t n) { return shortest(static_cast<double>(n) - 0.5); };

@@ -47,7 +47,7 @@ function drawText(trace) {
 const legends = {
   residency: [['resident', 'resident'], ['newest', 'newest'], ['now', 'evicted at this step'],
     ['evicted', 'evicted']],
-  attention: [['paid', 'the darker, the more attention'],
+  attention: [['paid', 'the stronger the colour, the more attention'],
     ['evicted', 'evicted']],
   both: [['in-both', 'in both'], ['only-a', 'only in A'], ['only-b', 'only in B'],
     ['evicted', 'in neither']],
@@ -109,9 +109,10 @@ function stepOfWord(event, evicted) {
   return evicted[position] === never ? position + 1 : evicted[position];
 }
 
-// Scrolls the box, and not the page, until the part is in it.
+// Scrolls the box, and not the page, until the part is in it: near its lower end, so that what was
+// read before it is seen too.
 function keepInSight(box, part) {
   const [outer, inner] = [box.getBoundingClientRect(), part.getBoundingClientRect()];
-  if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + 40;
-  if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top + 40;
+  if (inner.bottom <= outer.bottom && inner.top >= outer.top) return;
+  box.scrollTop += inner.bottom - outer.bottom + 40;
 }

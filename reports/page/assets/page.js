@@ -83,13 +83,14 @@ for (const figure of document.querySelectorAll("figure svg")) {
   figure.addEventListener("pointerleave", () => highlight());
 }
 
-const links = new Map([...document.querySelectorAll("nav.side a")].map(
-    link => [document.getElementById(link.hash.slice(1)), link]));
-const seen = new IntersectionObserver(entries => {
-  for (const entry of entries) {
-    if (!entry.isIntersecting) continue;
-    for (const link of links.values()) link.classList.remove("here");
-    links.get(entry.target).classList.add("here");
-  }
-}, {rootMargin: "0px 0px -80% 0px"});
-for (const target of links.keys()) if (target) seen.observe(target);
+// The navigation marks the last heading above the upper fifth of the window, which is what is read.
+const links = [...document.querySelectorAll("nav.side a")];
+const targets = links.map(link => document.getElementById(link.hash.slice(1)));
+function markSection() {
+  const line = innerHeight / 5;
+  const here = targets.findLastIndex(target => target && target.getBoundingClientRect().top <= line);
+  links.forEach((link, i) => link.classList.toggle("here", i === Math.max(here, 0)));
+}
+addEventListener("scroll", markSection, {passive: true});
+addEventListener("resize", markSection);
+markSection();
