@@ -150,12 +150,14 @@ void dots(const AttendJob& job,
       const __m512 own = _mm512_maskz_loadu_ps(first(rows), all + t * at_once);
       _mm512_mask_storeu_ps(to + t * most_at_once, first(rows), own);
     });
-  } else if constexpr (T == 1) {
-    _mm512_storeu_ps(to, logits);
-  } else if constexpr (T == 2) {
+    return;
+  }
+  if constexpr (T == 1) _mm512_storeu_ps(to, logits);
+  if constexpr (T == 2) {
     _mm256_storeu_ps(to, _mm512_castps512_ps256(logits));
     _mm256_storeu_ps(to + most_at_once, _mm512_extractf32x8_ps(logits, 1));
-  } else {
+  }
+  if constexpr (T == 4) {
     each<T>(
         [&](auto t) { _mm_storeu_ps(to + t * most_at_once, _mm512_extractf32x4_ps(logits, t)); });
   }

@@ -33,7 +33,7 @@ class Parameter:
 
 
 class Policy:
-    """Decides which tokens are evicted. A subclass overrides evict, and observe if it learns.
+    """Decides which tokens are evicted. A subclass overrides evict, and observe and forget if it learns.
 
     kvcheck makes one object for each unit of a cell: for each kv-head and seed, by default. The cache
     holds the budget: `sinks` first and `recent` last tokens are protected, and only the middle between

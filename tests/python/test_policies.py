@@ -17,6 +17,10 @@ def policy(class_name, body, **attributes):
     return type(class_name, (kvcheck.Policy,), {"evict": body, **attributes})
 
 
+def forgets_nothing(self, evicted):
+    pass
+
+
 class Definitions(unittest.TestCase):
     def test_parameters_reach_the_object(self):
         seen = []
@@ -56,6 +60,7 @@ class Definitions(unittest.TestCase):
                 (policy("Unclaimed", body, claims=("constant",)), "unknown claim 'constant'"),
                 (policy("Needy", body, needs=("key",)), "needs 'key'"),
                 (policy("Blind", body, needs=("keys",)), "has no observe"),
+                (policy("Keeper", body, observe=lambda self, seen: None), r"observe\(\) but no forget"),
                 (policy("Sunk", body, sinks=-1), "sinks of Sunk is -1"),
                 (policy("Listed", body, parameters={"a": [1]}), r"has the default \[1\]"),
                 (policy("Timed", body, seconds=0), "seconds of Timed is 0; expected a number above 0"),
@@ -73,6 +78,8 @@ class Definitions(unittest.TestCase):
 
             def observe(self, observation):
                 seen.append(observation)
+
+            forget = forgets_nothing
 
             def evict(self, candidates, draws):
                 return [0]
@@ -114,7 +121,7 @@ class Faults(unittest.TestCase):
         def fail(self, *arguments):
             raise RuntimeError("not so")
 
-        self.failing(lambda self, seen, draws: [0], "not so", observe=fail)
+        self.failing(lambda self, seen, draws: [0], "not so", observe=fail, forget=forgets_nothing)
         self.failing(lambda self, seen, draws: [0], "not so", forget=fail)
 
     def test_nothing_is_lost_by_a_failure(self):
@@ -126,7 +133,8 @@ class Faults(unittest.TestCase):
             while True:
                 pass
 
-        for body, attributes in ((hangs, {}), (lambda self, seen, draws: [0], {"observe": hangs})):
+        for body, attributes in ((hangs, {}), (lambda self, seen, draws: [0], 
+                                 {"observe": hangs, "forget": forgets_nothing})):
             began = time.monotonic()
             self.failing(body, r"policy 'faulty' throws an exception: TimeoutError: (evict|observe) of "
                          r"Faulty has run for more than 0.5 s.*test_policies.py, line", seconds=0.5,
