@@ -171,9 +171,10 @@ void meet_rows(const AttendJob& job, std::size_t begin, std::size_t most, std::s
 
 template <Storage storage, auto level>
 void attend_as(const AttendJob& job) {
-  // No more than 4 KB of keys: what is asked for ahead of its use would be evicted before.
+  // No more than 4 KB of keys: with 8 KB, contiguous rows of 16 bits took 1.09 to 1.14 of the time
+  // on Zen 5.
   const std::size_t tiles = 4096 / (attend_tile * job.keys.dim * size_of<storage>);
-  const std::size_t most = attend_tile * (tiles < 1 ? 1 : tiles > 4 ? 4 : tiles);
+  const std::size_t most = attend_tile * (tiles < 1 ? 1 : tiles > most_tiles ? most_tiles : tiles);
   for (std::size_t begin = 0; begin < job.keys.count; begin += most) {
     std::size_t v = 0;
     for (; v + 4 <= job.vectors; v += 4) meet_rows<storage, level, 4>(job, begin, most, v);

@@ -37,7 +37,8 @@ constexpr std::size_t ahead = 24;
 
 // Several tiles are read at a time: what the exponentials of one wait for is hidden behind the work
 // for the others.
-constexpr std::size_t most_at_once = 4 * attend_tile;
+constexpr std::size_t most_tiles = 4;
+constexpr std::size_t most_at_once = most_tiles * attend_tile;
 
 // T vectors at work on some rows. Several vectors prefetch their values while their keys are read,
 // and the keys that follow while those are read: a little at every step, so that memory is never
