@@ -103,9 +103,10 @@ class Replay:
     def to_pandas(self, what: str = "cells"):
         """A data frame. Needs pandas.
 
-        what: "cells", which begins with the label of each, "heads" or "dense"; "series", whose rows are those of series() for each cell; or
-        "residency", with a row for each token of each recorded unit: position, and evicted_at as in
-        Residency. The last two begin with cell, label, budget and seed.
+        what: "cells", which begins with the label of each; "heads" or "dense"; "series", whose rows are
+        those of series() for each cell; or "residency", with a row for each token of each recorded
+        unit: position, and evicted_at as in Residency. The last two begin with cell, label, budget and
+        seed.
         """
         if what in ("cells", "heads", "dense"):
             table_of = frame(getattr(self, what))
