@@ -6,6 +6,9 @@ import subprocess
 import sys
 import unittest
 
+# Where a check's usual time is too short for the cases that tell.
+A_SLOW_MACHINE = "60s"
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -27,16 +30,22 @@ class Checks(unittest.TestCase):
 
     def holds(self, subject, *words, tried):
         """No law is broken, and at least so many were tried."""
-        laws = self.laws(subject, *words, "--time", "4s")
-        broken = {law["law"]: law.get("seen") for law in laws if law["status"] == "broken"}
-        self.assertEqual(broken, {})
-        done = [law["law"] for law in laws
-                if law["status"] in ("held", "not_run") and law["cases"] > 0]
-        self.assertGreaterEqual(len(done), tried, done)
+        for time in ("4s", A_SLOW_MACHINE):
+            laws = self.laws(subject, *words, "--time", time)
+            broken = {law["law"]: law.get("seen") for law in laws if law["status"] == "broken"}
+            self.assertEqual(broken, {})
+            done = [law["law"] for law in laws
+                    if law["status"] in ("held", "not_run") and law["cases"] > 0]
+            if len(done) >= tried:
+                return
+        self.fail("expected %d laws that were tried, found only %s" % (tried, done))
 
     def breaks(self, law, subject, *words):
         """The law is broken; so may be "survives", which is always tried."""
-        laws = self.laws(subject, *words, "--filter", law, "--time", "2s")
-        broken = {one["law"] for one in laws if one["status"] == "broken"}
-        self.assertEqual(broken - {"survives"}, {law} - {"survives"})
-        self.assertIn(law, broken)
+        for time in ("2s", A_SLOW_MACHINE):
+            laws = self.laws(subject, *words, "--filter", law, "--time", time)
+            broken = {one["law"] for one in laws if one["status"] == "broken"}
+            self.assertLessEqual(broken, {law, "survives"})
+            if law in broken:
+                return
+        self.fail("%s is not broken" % law)
