@@ -139,44 +139,6 @@ Result<void> run_complete(std::span<const std::string> arguments, Streams& strea
   return {};
 }
 
-// Every page by its name without the section, such as "kvcheck" and "kvcheck-trace-generate".
-std::vector<std::pair<std::string, std::string>> manual_pages() {
-  std::vector<std::pair<std::string, std::string>> pages;
-  pages.emplace_back("kvcheck", program_page(top_help(), commands()));
-  for (const Command* const command : commands()) {
-    const std::string name(command->name);
-    pages.emplace_back("kvcheck-" + name, command_page(name, *command));
-    for (const Command* const verb : command->verbs) {
-      const std::string whole = name + "-" + std::string(verb->name);
-      pages.emplace_back("kvcheck-" + whole, command_page(whole, *verb));
-    }
-  }
-  return pages;
-}
-
-Result<void> run_man(std::span<const std::string> arguments, Streams& streams) {
-  if (arguments.size() == 2 && arguments[0] == "-o") {
-    std::error_code ignored;  // write_file() says why a folder is none
-    std::filesystem::create_directories(arguments[1], ignored);
-    for (const auto& [name, page] : manual_pages()) {
-      if (auto done = write_file(arguments[1] + "/" + name + ".1", page); !done) return done;
-    }
-    return {};
-  }
-  std::string requested = "kvcheck";
-  for (const std::string& word : arguments) requested += "-" + word;
-  std::vector<std::string> names;
-  for (const auto& [name, page] : manual_pages()) {
-    if (name == requested) {
-      streams.out << page;
-      return {};
-    }
-    names.push_back(name);
-  }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  return usage_error(unknown_word("manual page", requested, known));
-}
-
 constexpr std::string_view completion_help =
     "Prints a script by which a shell completes the words of kvcheck.\n"
     "\n"
@@ -196,6 +158,61 @@ constexpr std::string_view man_help =
     "Examples:\n"
     "  kvcheck man replay | man -l -\n"
     "  kvcheck man -o ~/.local/share/man/man1\n";
+
+// Every page by its name without the section, such as "kvcheck" and "kvcheck-trace-generate".
+std::vector<std::pair<std::string, std::string>> manual_pages() {
+  std::vector<std::pair<std::string, std::string>> pages;
+  pages.emplace_back("kvcheck", program_page(top_help(), commands()));
+  for (const Command* const command : commands()) {
+    const std::string name(command->name);
+    pages.emplace_back("kvcheck-" + name, command_page(name, *command));
+    for (const Command* const verb : command->verbs) {
+      const std::string whole = name + "-" + std::string(verb->name);
+      pages.emplace_back("kvcheck-" + whole, command_page(whole, *verb));
+    }
+  }
+  pages.emplace_back("kvcheck-completion", small_page("completion", completion_help));
+  pages.emplace_back("kvcheck-man", small_page("man", man_help));
+  return pages;
+}
+
+// The name of the page that describes these words: "kvcheck-trace" for `trace convert`, a verb that
+// is described in the page of its command.
+std::string page_of(std::span<const std::string> words) {
+  if (words.size() == 2) {
+    const Command* const command = find_command(words[0]);
+    const std::string described = "kvcheck " + words[0] + " " + words[1] + " ";
+    if (command != nullptr && find_verb(*command, words[1]) == nullptr &&
+        command->help.find(described) != std::string_view::npos) {
+      return "kvcheck-" + words[0];
+    }
+  }
+  std::string name = "kvcheck";
+  for (const std::string& word : words) name += "-" + word;
+  return name;
+}
+
+Result<void> run_man(std::span<const std::string> arguments, Streams& streams) {
+  if (arguments.size() == 2 && arguments[0] == "-o") {
+    std::error_code ignored;  // write_file() says why a folder is none
+    std::filesystem::create_directories(arguments[1], ignored);
+    for (const auto& [name, page] : manual_pages()) {
+      if (auto done = write_file(arguments[1] + "/" + name + ".1", page); !done) return done;
+    }
+    return {};
+  }
+  const std::string requested = page_of(arguments);
+  std::vector<std::string> names;
+  for (const auto& [name, page] : manual_pages()) {
+    if (name == requested) {
+      streams.out << page;
+      return {};
+    }
+    names.push_back(name);
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  return usage_error(unknown_word("manual page", requested, known));
+}
 
 struct OwnVerb {
   std::string_view name;

@@ -8,10 +8,12 @@
 #include <optional>
 #include <ostream>
 
+#include "kvcheck/base/text/text_stream.h"
 #include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/evidence/uniformity_text.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/output_file.h"
+#include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/properties/remote/plugin_family.h"
 #include "kvcheck/properties/remote/process_family.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -162,7 +164,9 @@ Result<Outcome> run(std::span<const std::string> arguments, Streams& streams) {
   if (request->json == "-") {
     streams.out << uniformity_json(sampled, *report) << "\n";
   } else {
-    print_uniformity(sampled, *report, streams.out);
+    TextStream text;
+    print_uniformity(sampled, *report, text);
+    streams.out << folded(text.str(), streams.columns);
     if (!request->json.empty()) {
       const auto done = write_output(request->json, uniformity_json(sampled, *report) + "\n");
       if (!done) return done.error();

@@ -77,6 +77,15 @@ class Folder {
         rest.remove_prefix(word);
         continue;
       }
+      if (!fits && row_.find_first_not_of(' ') != std::string::npos) {
+        // A word that is too long for its place beside a term, as a spec may be, stands below it.
+        const std::size_t indent = row_.find_first_not_of(' ') + 4;
+        row_.resize(row_.find_last_not_of(' ') + 1);
+        out_ += row_ + "\n";
+        row_.assign(std::min(indent, hang_), ' ');
+        rest.remove_prefix(word);
+        continue;
+      }
       row_ += rest.substr(0, end);
       rest.remove_prefix(end);
     }

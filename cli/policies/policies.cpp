@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<Option, 4> table = {{
     {.name = "show", .value = "NAME", .help = "the same as NAME alone", .list = true},
-    {.name = "brief", .help = "one line per policy or preset"},
+    {.name = "brief", .help = "one line per policy or preset; a terminal folds it"},
     {.name = "json", .help = "one JSON object per line, a policy or a preset each"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -154,9 +154,8 @@ Result<void> run(std::span<const std::string> arguments, Streams& streams) {
   } else {
     print_named(request, out);
   }
-  // Programs read JSON, and --brief as one line a name.
-  const bool folds = !request.json && !request.brief;
-  streams.out << folded(out.str(), folds ? streams.columns : 0);
+  // Programs read JSON, and --brief through a pipe, where nothing is folded.
+  streams.out << folded(out.str(), request.json ? 0 : streams.columns);
   return {};
 }
 

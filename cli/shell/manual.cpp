@@ -6,6 +6,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/version.h"
+#include "kvcheck/cli/options/terminal.h"
 
 namespace kv::cli {
 namespace {
@@ -38,10 +39,15 @@ std::string head(std::string_view name, std::string_view summary) {
          "\" \"kvcheck manual\"\n.SH NAME\n" + plain(name) + " \\- " + plain(summary) + "\n";
 }
 
-// Lines that keep their breaks.
+// Lines that keep their breaks. man(1) indents them by seven columns and folds none, so those that
+// would leave a terminal of 80 columns are folded here.
 std::string as_it_is(const std::vector<std::string_view>& lines) {
+  constexpr std::size_t columns = 80 - 7;
+  std::string text;
+  for (const std::string_view line : lines) text.append(text.empty() ? "" : "\n").append(line);
+  const std::string shown = folded(text, columns);
   std::string out = ".nf\n";
-  for (const std::string_view line : lines) out += plain(line) + "\n";
+  for (const std::string_view line : split(shown, '\n')) out += plain(line) + "\n";
   return out + ".fi\n";
 }
 
@@ -124,6 +130,13 @@ std::string sections(std::string_view help, std::span<const Option> options) {
 std::string command_page(std::string_view name, const Command& command) {
   return head("kvcheck-" + std::string(name), command.summary) +
          sections(command.help, command.options) + ".SH SEE ALSO\nkvcheck(1)\n";
+}
+
+std::string small_page(std::string_view name, std::string_view help) {
+  std::string_view summary = help.substr(0, help.find('\n'));
+  if (summary.ends_with('.')) summary.remove_suffix(1);
+  return head("kvcheck-" + std::string(name), summary) + sections(help, {}) +
+         ".SH SEE ALSO\nkvcheck(1)\n";
 }
 
 std::string program_page(std::string_view help, std::span<const Command* const> commands) {

@@ -1,6 +1,7 @@
 // Completions and manual pages.
 #include "kvcheck/cli/shell/complete.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "kvcheck/base/text/text.h"
@@ -141,6 +142,29 @@ TEST(Manual, HasAPageForEveryCommandThatManAccepts) {
         "command -v groff >/dev/null || exit 0; groff -man -Tutf8 -ww '" + (folder / name) + "'");
     EXPECT_EQ(ran.err, "") << name;
   }
+}
+
+// man(1) indents these lines by seven columns, and folds none of them. A long word is not broken.
+TEST(Manual, FitsATerminalOf80Columns) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(test::run({"man", "-o", folder / ""}).status, 0);
+  for (const std::string& name : folder.names()) {
+    bool as_it_is = false;
+    const std::string page = test::read_text(folder / name);
+    for (const std::string_view line : split(page, '\n')) {
+      if (line == ".nf" || line == ".fi") as_it_is = line == ".nf";
+      const auto escapes = static_cast<std::size_t>(std::ranges::count(line, '\\'));
+      const std::size_t shown = as_it_is ? line.size() - escapes : 0;
+      EXPECT_LE(shown, 73U) << name << ": " << line;
+    }
+  }
+}
+
+TEST(Manual, DescribesWordsThatAreNoCommandsOfTheirOwn) {
+  EXPECT_THAT(test::run({"man", "completion"}).out, HasSubstr(".TH KVCHECK-COMPLETION 1"));
+  EXPECT_THAT(test::run({"man", "man"}).out, HasSubstr("Prints a manual page"));
+  EXPECT_THAT(test::run({"man", "trace", "convert"}).out, HasSubstr(".TH KVCHECK-TRACE 1 "));
+  EXPECT_EQ(test::run({"man", "trace", "invert"}).status, 2);
 }
 
 TEST(Manual, HasTheOptionsAndExamplesOfItsCommand) {

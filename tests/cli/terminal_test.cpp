@@ -111,13 +111,29 @@ TEST(Program, FitsItsTablesAndHelpIntoTheColumns) {
         std::string("help replay"), std::string("replay --help"), std::string("policies h2o"),
         std::string("check --list"), std::string("check --explain visible.sinks"),
         std::string("check h2o:budget=64 --filter 'visible.*' --all"), "trace info " + trace,
-        std::string("trace generate --list")}) {
+        std::string("trace generate --list"),
+        std::string("uniformity reservoir:sinks=1,recent=2,budget=7 --tokens 19 --trials 500")}) {
     const Ran ran = test::run_shell("COLUMNS=80 $K " + command);
     ASSERT_EQ(ran.status, 0) << ran.err;
     for (const std::string_view line : split(ran.out, '\n')) {
       EXPECT_LE(reports::display_width(line), 80U) << line;
     }
   }
+}
+
+// A long spec is one word, which has a line of its own.
+TEST(Program, FoldsListsOfPolicies) {
+  for (const std::string command : {"policies", "policies --brief"}) {
+    const Ran ran = test::run_shell("COLUMNS=80 $K " + command);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    for (const std::string_view line : split(ran.out, '\n')) {
+      const bool one_word = line.find(' ', line.find_first_not_of(' ')) == std::string_view::npos;
+      EXPECT_TRUE(one_word || reports::display_width(line) <= 80U) << line;
+    }
+  }
+  const Ran piped = test::run_shell("$K policies --brief | grep -c .");
+  const Ran names = test::run_shell("$K policies --json | grep -c .");
+  EXPECT_EQ(piped.out, names.out);  // a line each
 }
 
 TEST(ResultColours, AreOfWhatIsBrokenAndOfWhatWasNotRun) {
