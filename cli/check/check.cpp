@@ -9,6 +9,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/text/text_stream.h"
+#include "kvcheck/cli/check/check_files.h"
 #include "kvcheck/cli/check/laws_text.h"
 #include "kvcheck/cli/check/result_colours.h"
 #include "kvcheck/cli/check/subject.h"
@@ -158,35 +159,11 @@ Result<properties::BatteryResult> report_of(properties::Family& family,
   return properties::run_battery(family, *options);
 }
 
-// The files to which results are written.
-struct Files {
-  LateFile json;
-  LateFile junit;
-  LateFile record;
-
-  [[nodiscard]] bool take_output() const {
-    return json.is_standard_output() || junit.is_standard_output() || record.is_standard_output();
-  }
-};
-
-Result<Files> open_files(const Arguments& arguments) {
-  if (arguments.given("json") && arguments.value("json") == arguments.value("junit")) {
-    return usage_error("--json and --junit are both '" + arguments.value("json") + "'");
-  }
-  auto json = LateFile::open(arguments.value("json"));
-  if (!json) return json.error();
-  auto junit = LateFile::open(arguments.value("junit"));
-  if (!junit) return junit.error();
-  auto record = LateFile::open(arguments.value("record"));
-  if (!record) return record.error();
-  return Files{*std::move(json), *std::move(junit), *std::move(record)};
-}
-
 Result<void> write_report(const properties::BatteryResult& report,
                           const std::string& subject,
                           double seconds,
                           properties::Listing listing,
-                          Files& files,
+                          CheckFiles& files,
                           Streams& streams) {
   TextStream json;
   TextStream junit;
@@ -204,7 +181,7 @@ Result<void> write_report(const properties::BatteryResult& report,
 // Cases depend on the options alone, so they are those that the laws were tried on.
 Result<void> record(properties::Family& family,
                     const Arguments& arguments,
-                    Files& files,
+                    CheckFiles& files,
                     Streams& streams) {
   if (!files.record.is_requested() || interrupted()) return {};
   const auto options = options_of(arguments);
@@ -223,14 +200,14 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   const InterruptGuard guard;
   const properties::StopWhen stop(interrupted);
   const auto time = parse_time(arguments.value("time"));
-  const auto subject = subject_of(arguments, time ? *time : 0);
-  if (!subject) return subject.error();
   if (auto alone = check_alone(arguments); !alone) return alone.error();
-  auto files = open_files(arguments);
+  auto files = open_check_files(arguments);
   if (!files) return files.error();
+  const auto subject = subject_of(arguments, time ? *time : 0);
+  if (!subject) return not_begun(subject.error(), arguments, *files, streams);
   const auto begun = std::chrono::steady_clock::now();
   auto report = report_of(*subject->family, arguments, streams);
-  if (!report) return report.error();
+  if (!report) return not_begun(report.error(), arguments, *files, streams);
   if (!subject->unseen.empty()) report->deviations.push_back(subject->unseen);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

@@ -107,4 +107,13 @@ void write_junit(const BatteryResult& report,
   out << "  </testsuite>\n</testsuites>\n";
 }
 
+void write_junit_error(std::string_view subject, std::string_view message, std::ostream& out) {
+  constexpr std::string_view counts = "tests=\"1\" failures=\"0\" errors=\"1\" time=\"0.000\"";
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts
+      << ">\n  <testsuite name=\"kvcheck " << xml(subject) << "\" " << counts
+      << " skipped=\"0\">\n    <testcase classname=\"kvcheck." << xml(subject)
+      << "\" name=\"begins\">\n      <error type=\"did-not-begin\" message=\"" << xml(message)
+      << "\"/>\n    </testcase>\n  </testsuite>\n</testsuites>\n";
+}
+
 }  // namespace kv::properties

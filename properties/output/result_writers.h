@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "kvcheck/properties/battery/battery.h"
 
@@ -39,6 +40,10 @@ void write_junit(const BatteryResult& report,
                  const std::string& command,
                  double seconds,
                  std::ostream& out);
+
+// The same for a battery that could not begin: one <testcase>, "begins", with an <error>, so that
+// what reads the file shows why instead of missing it. `subject` is as the user named it.
+void write_junit_error(std::string_view subject, std::string_view message, std::ostream& out);
 
 // One event of a history, positions across, queries down:
 //

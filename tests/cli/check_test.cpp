@@ -76,6 +76,21 @@ TEST(CheckCommand, TimesLawsWithCasesOfTheirOwn) {
               testing::ContainsRegex("name=\"chance.inclusion\" time=\"[0-9]+\\.[0-9]{3}\"/>"));
 }
 
+// What shows JUnit files shows why, and not that there is none.
+TEST(CheckCommand, ACacheThatDoesNotBeginIsAnErrorInJunit) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "laws.xml";
+  const auto ran = run({"check", "--exec", "./<absent>", "--junit", file, "-q"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(test::read_text(file),
+              testing::AllOf(HasSubstr("<testsuites tests=\"1\" failures=\"0\" errors=\"1\""),
+                             HasSubstr("kvcheck ./&lt;absent&gt;"), HasSubstr("<error type=")));
+  // A wrong word is mended where it was typed.
+  const std::string none = folder / "none.xml";
+  EXPECT_EQ(run({"check", "streming", "--junit", none}).status, 2);
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"laws.xml"});
+}
+
 TEST(CheckCommand, RefusesWordsThatMakeNoSense) {
   const auto status = [](const std::vector<std::string>& arguments) {
     return run(arguments).status;

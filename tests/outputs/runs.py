@@ -142,6 +142,7 @@ RUNS = [
     Run("check --exec in/declares --time 2s --filter survives --quiet --json declares.json "
         "--junit declares.xml --record declares.jsonl",
         {"declares.json": "laws", "declares.xml": "junit", "declares.jsonl": "lines history"}),
+    Run("check --exec in/not-there --quiet --junit absent.xml", {"absent.xml": "junit"}, 2),
     Run("judge in/runs.jsonl --json judged.json --junit judged.xml",
         {"judged.json": "laws", "judged.xml": "junit"}),
     Run("judge in/runs.jsonl --declare budget=3 --json misjudged.json --junit misjudged.xml",
