@@ -1,6 +1,7 @@
 """The parts of the recipe's runner that need no root: reading a workflow, its expressions and conditions,
 and the verdict."""
 
+import subprocess
 import unittest
 
 import bare_root
@@ -107,6 +108,17 @@ class Recipes(unittest.TestCase):
             workflow.runs(step, context())
             for text in (step.script, *step.inputs.values(), *step.environment.values()):
                 workflow.substituted(text, context())
+
+    def test_the_version_is_a_commit_of_the_past(self):
+        named = workflow.substituted(self.job.environment["KVCHECK_VERSION"], context())
+        self.assertRegex(named, "^[0-9a-f]{40}$")
+        git = ["git", "-C", run_recipe.TREE]
+        shallow = subprocess.run([*git, "rev-parse", "--is-shallow-repository"],
+                                 capture_output=True, text=True)
+        if shallow.stdout.strip() != "false":
+            self.skipTest("this tree has no history that could be looked at")
+        self.assertEqual(
+            subprocess.run([*git, "merge-base", "--is-ancestor", named, "HEAD"]).returncode, 0)
 
     def test_only_a_cold_run_builds(self):
         built = {"built": {"outputs": {"cache-hit": "true"}}}
