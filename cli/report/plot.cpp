@@ -23,8 +23,8 @@ constexpr std::array<Option, 10> table = {{
     {.name = "policies",
      .value = "SPEC",
      .help =
-         "only these policies: names as the figure shows them, or policies, presets or specs of "
-         "the run, which may leave out sizes and settings [all]",
+         "only these policies, in this order: names as the figure shows them, or policies, presets "
+         "or specs of the run, which may leave out sizes and settings [all]",
      .list = true},
     {.name = "names",
      .value = "FILE",

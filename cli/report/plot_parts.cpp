@@ -13,25 +13,24 @@
 namespace kv::cli {
 namespace {
 
-// Leaves out the cells of other policies. Returns which words meant a cell.
+// Leaves out the cells of other policies, and orders the rest as the words. Returns which words
+// meant a cell.
 template <typename Cells>
 std::set<std::string> keep_named(Cells& cells,
                                  const std::vector<Spec>& specs,
                                  const std::vector<std::string>& words) {
   std::set<std::string> used;
   if (words.empty()) return used;
-  std::vector<bool> kept(cells.size());
+  std::vector<bool> taken(cells.size());
+  Cells left;
   for (const std::string& word : words) {
     const std::vector<bool> named = reports::named_among(word, specs);
     for (std::size_t i = 0; i < named.size(); ++i) {
       if (!named[i]) continue;
       used.insert(word);
-      kept[i] = true;
+      if (!taken[i]) left.push_back(std::move(cells[i]));
+      taken[i] = true;
     }
-  }
-  Cells left;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (kept[i]) left.push_back(std::move(cells[i]));
   }
   cells = std::move(left);
   return used;

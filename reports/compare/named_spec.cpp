@@ -51,6 +51,10 @@ bool names_but_for_chunk(const std::string& words, const Spec& spec) {
          equals(words, {.budget = own.budget, .chunk = own.chunk}, own);
 }
 
+bool names_part(const std::string& words, const Spec& spec) {
+  return gives_part_of(words, unresolved(spec));
+}
+
 void add_new(const Spec& spec, std::set<std::string>& known, std::vector<Spec>& specs) {
   // A share of two prompts is two budgets.
   if (known.insert(spec.canonical() + spec.budget_text()).second) specs.push_back(spec);
@@ -68,7 +72,7 @@ bool names_spec(const std::string& words, const Spec& spec) {
 
 std::vector<bool> named_among(const std::string& words, std::span<const Spec> specs) {
   std::vector<bool> named = wholly_named(words, specs);
-  for (const auto& means : {names_spec, names_but_for_chunk}) {
+  for (const auto& means : {names_spec, names_but_for_chunk, names_part}) {
     if (std::ranges::find(named, true) != named.end()) break;
     for (std::size_t i = 0; i < specs.size(); ++i) named[i] = means(words, specs[i]);
   }

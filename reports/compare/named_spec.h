@@ -22,7 +22,8 @@ bool names_spec(const std::string& words, const Spec& spec);
 
 // For each spec of one result, whether the words mean it. The whole name of some of them, as tables
 // and figures show it, means only these: "streaming" beside "streaming lazy:8" is one of two.
-// Otherwise as names_spec(), and if no spec is meant so, those that are but for their chunk.
+// Otherwise as names_spec(); if no spec is meant so, those that are but for their chunk; and if
+// none is meant either, those that have every field and setting that the words give.
 std::vector<bool> named_among(const std::string& words, std::span<const Spec> specs);
 
 // Those of the measured specs that the words mean among all of them.

@@ -61,8 +61,6 @@ std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::str
     }
     line->specs.push_back(i);
   }
-  const auto place = [](const Line& line) { return place_of(line.policy); };
-  std::ranges::stable_sort(lines, {}, place);
   std::map<std::string_view, std::size_t> variants;
   for (Line& line : lines) {
     line.look = look_of(line.policy, variants[line.policy->name]++);

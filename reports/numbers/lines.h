@@ -37,8 +37,8 @@ struct Line {
   std::vector<std::size_t> specs;  // indices into the list of specs, by budget
 };
 
-// The lines of the specs, one per label. The `specs` of a line are indices into both lists, which
-// have one length.
+// The lines of the specs, one per label, in the order in which the specs are given. The `specs` of
+// a line are indices into both lists, which have one length.
 std::vector<Line> lines_of(std::span<const Spec> specs, std::span<const std::string> labels);
 
 // As many curves as one plot shows clearly, besides that of a cache that evicts nothing.

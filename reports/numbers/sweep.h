@@ -23,9 +23,10 @@ struct Page {
 struct Sweep {
   const ReplayResult* result = nullptr;
   std::vector<SpecSummary> specs;
-  std::vector<Line> lines;   // in the registry's order, then in that of the cells; of more than
-                             // seven, those that keep most at `budget` are highlighted
-  Page page{};               // of figures
+  std::vector<Line>
+      lines;    // in the order of the cells; of more than seven, those that keep most at
+                // `budget` are highlighted
+  Page page{};  // of figures
   std::uint32_t budget = 0;  // the middle one of those that most lines have; 0 if there is none
 
   // The line's spec at that budget, or its only one if it has no budget; null if there is none.

@@ -100,6 +100,11 @@ Result<Spec> parse_spec(std::string_view text, const SpecDefaults& defaults = {}
 // policy without a budget. Requires that the text parses.
 bool leaves_budget_open(std::string_view text);
 
+// Whether the spec has the policy, and each field and setting, that the text gives, as
+// "streaming;timing=lazy:32" gives two things and leaves sizes open. False for a text that does not
+// parse. Cost: parses a text of the spec's size.
+bool gives_part_of(std::string_view text, const Spec& spec);
+
 // The inputs that the spec's policy needs. Cost: makes one policy.
 Needs needs_of(const Spec& spec);
 

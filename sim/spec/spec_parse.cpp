@@ -231,6 +231,28 @@ Result<Spec> parse_spec(std::string_view words, const SpecDefaults& defaults) {
   return usage_error("in spec '" + one_line(words) + "': " + spec.error().message);
 }
 
+bool gives_part_of(std::string_view words, const Spec& spec) {
+  const auto given = read_spec_text(words);
+  if (!given || given->policy != spec.policy) return false;
+  // The spec with what is given in place of its own is the same spec.
+  auto whole = read_spec_text(spec.canonical());
+  KV_CHECK(whole.has_value());
+  std::string changed(spec.policy->name);
+  char before = ':';
+  const auto add = [&](SpecText::Values& values, const SpecText::Values& given_values, char next) {
+    for (const auto& [name, value] : given_values) values.insert_or_assign(name, value);
+    for (const auto& [name, value] : values) {
+      changed += before + name + "=" + value.text;
+      before = next;
+    }
+  };
+  add(whole->fields, given->fields, ',');
+  before = ';';
+  add(whole->settings, given->settings, ';');
+  const auto same = parse(changed, {});
+  return same && *same == spec;
+}
+
 bool leaves_budget_open(std::string_view words) {
   const auto text = read_spec_text(words);
   KV_CHECK(text.has_value());

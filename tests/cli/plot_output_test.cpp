@@ -52,6 +52,18 @@ TEST_F(PlotOutput, NamesThePoliciesThatAFigureLeavesOut) {
   }
 }
 
+TEST_F(PlotOutput, NamesPoliciesInTheOrderInWhichTheyAreGiven) {
+  for (const std::string first : {"window", "tova"}) {
+    const std::string second = first == "tova" ? "window" : "tova";
+    ASSERT_EQ(plot({"budget", db_, "--policies", first, "--policies", second, "-o",
+                    folder_ / "x.svg", "--script"})
+                  .status,
+              0);
+    const std::string script = test::read_text(folder_ / "x.gp");
+    EXPECT_LT(script.find("set label '" + first), script.find("set label '" + second));
+  }
+}
+
 TEST_F(PlotOutput, WritesAFigureToStandardOutput) {
   const Ran ran = plot({"budget", db_, "--format", "svg", "-o", "-"});
   EXPECT_EQ(ran.status, 0) << ran.err;

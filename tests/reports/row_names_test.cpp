@@ -115,6 +115,23 @@ TEST(NamedAmong, LegendsOfOneChunkName) {
   EXPECT_THAT(named_among("h2o chunk=16 at 64", specs), ElementsAre(false, true, false));
 }
 
+// What is left out has its default if a spec has it, and any value otherwise.
+TEST(NamedAmong, APartOfASpecMeansThoseThatHaveIt) {
+  const auto specs = specs_of({"streaming:sinks=2,recent=28", "streaming:sinks=3,recent=60",
+                               "streaming:sinks=2,recent=28;timing=lazy:32",
+                               "streaming:sinks=3,recent=60;timing=lazy:32", "h2o:sinks=4"});
+  EXPECT_THAT(named_among("streaming;timing=lazy:32", specs),
+              ElementsAre(false, false, true, true, false));
+  EXPECT_THAT(named_among("streaming:recent=60", specs),
+              ElementsAre(false, true, false, true, false));
+  EXPECT_THAT(named_among("streaming:sinks=2", specs),
+              ElementsAre(true, false, false, false, false));  // that with the default timing
+  for (const std::string none : {"streaming:sinks=4", "streaming;timing=lazy:33",
+                                 "streaming:sink=2", "h2o;timing=lazy:32", "h2o:sinks=2"}) {
+    EXPECT_THAT(named_among(none, specs), ElementsAre(false, false, false, false, false)) << none;
+  }
+}
+
 // "streaming" is also the policy of the other one.
 TEST(SpecsNamed, AWholeNameIsOneSpec) {
   MeasuredTexts all;
