@@ -86,7 +86,7 @@ std::string bounds_panel(const Sweep& sweep, const Line& line, FigureData& data)
   };
   const double lowest =
       lowest_of(sweep, {line}, [](const SpecSummary& s) { return s.after.oracle.greedy; });
-  return share_tics(lowest) + "plot " +
+  return share_tics('y', lowest) + "plot " +
          add("per step", per_step_look,
              [](const SpecSummary& s) { return s.after.oracle.per_step; }) +
          ", " +
@@ -106,7 +106,7 @@ std::string shares_panel(const Sweep& sweep, const std::vector<Line>& lines, Fig
   }
   const double lowest =
       lowest_of(sweep, lines, [](const SpecSummary& s) { return s.after.optimum_share; });
-  return share_tics(lowest) + "plot " + join(parts, ", ") + "\n";
+  return share_tics('y', lowest) + "plot " + join(parts, ", ") + "\n";
 }
 
 }  // namespace

@@ -128,11 +128,10 @@ std::string round_tics(char axis, double top, int most) {
   return "set " + std::string(1, axis) + "tics 0," + tic_step(top, most) + "\n";
 }
 
-std::string share_tics(double lowest) {
-  constexpr int most = 5;  // gnuplot would put ten on any height
+std::string share_tics(char axis, double lowest, int most) {
   const double span = 1 - lowest;
-  return span > 0 && span <= 1 ? "set ytics " + tic_step(span, most) + "\n"
-                               : std::string(automatic_tics);
+  const std::string tics = "set " + std::string(1, axis) + "tics ";
+  return tics + (span > 0 && span <= 1 ? tic_step(span, most) : "autofreq") + "\n";
 }
 
 std::string token_tics(char axis, std::size_t tokens, int most) {

@@ -86,9 +86,9 @@ std::string panel_title(const std::string& label, double pixels);
 // Tics from 0 to `top` in steps of 1, 2 or 5 times a power of ten, about `most` of them.
 std::string round_tics(char axis, double top, int most);
 
-// The y axis of shares from `lowest`, or a little below, up to 1, and that of other numbers after
-// it.
-std::string share_tics(double lowest);
+// About `most` tics of an axis of shares from `lowest`, or a little below, up to 1, and those of a
+// y axis of other numbers after it. gnuplot would put ten on any height.
+std::string share_tics(char axis, double lowest, int most = 5);
 inline constexpr std::string_view automatic_tics = "set ytics autofreq\n";
 
 // As round_tics for an axis that counts tokens, with tics at whole tokens only.

@@ -42,14 +42,14 @@ TEST(BudgetFigure, ShowsWhatIsLostAndLeavesOutWhatALogarithmCannotShow) {
 TEST(BudgetFigure, SharesHaveFewTics) {
   const std::string before = "set ytics ";
   for (double lowest = 0; lowest < 0.9999; lowest += 0.01 * (1 - lowest)) {
-    const std::string tics = share_tics(lowest);
+    const std::string tics = share_tics('y', lowest);
     ASSERT_TRUE(tics.starts_with(before)) << tics;
     const double steps = (1 - lowest) / std::stod(tics.substr(before.size()));
     EXPECT_GE(steps, 2 - 1e-6) << lowest;
     EXPECT_LE(steps, 5 + 1e-6) << lowest;
   }
-  EXPECT_EQ(share_tics(1), automatic_tics);
-  EXPECT_EQ(share_tics(-0.5), automatic_tics);
+  EXPECT_EQ(share_tics('y', 1), automatic_tics);
+  EXPECT_EQ(share_tics('y', -0.5), automatic_tics);
 }
 
 // Every spec of a wide sweep is drawn at its budget, and the legend has the room it needs.
@@ -60,18 +60,75 @@ TEST(BudgetFigure, HasRoomForManyPolicies) {
     wide.specs.push_back("h2o:recent=" + std::to_string(recent));
   }
   wide.tokens = 128;
-  wide.budgets = {64};
+  wide.budgets = {64, 96};
   const ReplayResult result = fake_replay(wide);
   const Figure figure = budget_figure(sweep_of(result));
   std::size_t points = 0;
   for (const std::string_view line : split(figure.csv, '\n')) {
     const auto fields = split(line, ',');
     if (fields.size() != 6 || fields[0] == "policy") continue;
-    EXPECT_EQ(fields[2], "64") << line;
+    EXPECT_TRUE(fields[2] == "64" || fields[2] == "96") << line;
     ++points;
   }
-  EXPECT_GE(points, 60U);
+  EXPECT_GE(points, 120U);
   EXPECT_GT(figure.width, budget_figure(sweep_of(fake_replay(small_fake()))).width);
+}
+
+// Curves would be columns of points. Rows have the best policy first, and shares begin at 0 or end
+// at 1.
+TEST(OneBudgetFigure, HasARowForEachPolicy) {
+  testing::FakeReplay fake = small_fake();
+  fake.specs = {"window", "h2o:sinks=4", "random:sinks=4"};
+  fake.budgets = {32};
+  ReplayResult result = fake_replay(fake);
+  for (CellResult& cell : result.cells) {
+    const auto place = static_cast<double>(cell.cell.spec.policy->name.size());
+    for (HeadResult& head : cell.heads) {
+      head.metrics.retained_mass = 1 - 0.1 * place;  // the shortest name is best
+      head.metrics.output_error = 0.1 * place;
+    }
+  }
+  const Figure figure = budget_figure(sweep_of(result));
+  EXPECT_EQ(figure.title, "What is kept and lost at a budget of 32");
+  EXPECT_NE(figure.body.find("set ytics ('h2o:sinks=4' 0, 'window' 1, 'random' 2)"),
+            std::string::npos)
+      << figure.body;
+  EXPECT_NE(figure.body.find("set xrange [0:*]"), std::string::npos);  // of errors
+  EXPECT_NE(figure.body.find("set xrange [*:1]"), std::string::npos);
+  EXPECT_EQ(figure.body.find("lost mass"), std::string::npos);  // 0.3 and 0.6 are in one decade
+  EXPECT_EQ(figure.caption.find("Lost mass"), std::string::npos);
+}
+
+TEST(OneBudgetFigure, ShowsWhatIsLostWhereThatIsADecade) {
+  testing::FakeReplay fake = small_fake();
+  fake.specs = {"window", "h2o:sinks=4"};
+  fake.budgets = {32};
+  ReplayResult result = fake_replay(fake);
+  for (CellResult& cell : result.cells) {
+    const bool better = cell.cell.spec.policy->name == "h2o";
+    for (HeadResult& head : cell.heads) head.metrics.retained_mass = better ? 0.999 : 0.5;
+  }
+  const Figure figure = budget_figure(sweep_of(result));
+  EXPECT_NE(figure.csv.find(",lost_mass,"), std::string::npos);
+  EXPECT_NE(figure.body.find("set logscale x"), std::string::npos);
+}
+
+TEST(OneBudgetFigure, FitsAPageAndSaysWhatItLeavesOut) {
+  testing::FakeReplay wide = small_fake();
+  wide.specs.clear();
+  for (int recent = 1; recent <= 30; ++recent) {
+    wide.specs.push_back("h2o:recent=" + std::to_string(recent));
+  }
+  wide.tokens = 128;
+  wide.budgets = {64};
+  const ReplayResult result = fake_replay(wide);
+  Sweep sweep = sweep_of(result);
+  sweep.page = {.width = 600, .height = 340};
+  const Figure figure = budget_figure(sweep);
+  EXPECT_LE(figure.height, 340U);
+  EXPECT_EQ(figure.width, 600U);
+  EXPECT_TRUE(figure.caption.starts_with("Drawn: the first 16 of 30 policies that evict. "))
+      << figure.caption;
 }
 
 // A spec of another size is not in figures of one budget, and their captions say so.

@@ -115,12 +115,12 @@ TEST(Legend, ShowsTheDashOfEveryEntryOfOneColour) {
 // Every figure with a legend shows all of it, once, in the drawing too.
 TEST(Legend, IsWholeInEveryFigureOfManyPolicies) {
   testing::FakeReplay wide = small_fake();
-  wide.tokens = 128;
+  wide.tokens = 192;
   wide.specs.clear();
   for (int recent = 1; recent <= 54; ++recent) {
     wide.specs.push_back("h2o:recent=" + std::to_string(recent));
   }
-  wide.budgets = {64};
+  wide.budgets = {120, 128};
   const ReplayResult result = fake_replay(wide);
   const Sweep sweep = sweep_of(result);
   for (const auto make : {budget_figure, stream_figure, lifetime_figure}) {
