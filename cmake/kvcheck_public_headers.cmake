@@ -23,14 +23,15 @@ set(KVCHECK_PUBLIC_HEADERS
   model/attention/chunk_observations.h
   model/attention/model_unit.h
   model/codes/store_weights.h
+  model/decoder/blocks.h
+  model/decoder/decoder.h
+  model/decoder/forward_pass.h
+  model/decoder/re_evaluation.h
   model/kernels/group_codes.h
   model/kernels/model_kernels.h
   model/kernels/quantised.h
   model/rotation/rotate_kernels.h
-  model/run/blocks.h
-  model/run/decoder.h
   model/run/evaluate.h
-  model/run/re_evaluation.h
   model/run/recall.h
   model/run/record.h
   model/run/text_streams.h

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "kvcheck/cli/evaluate/cell_groups.h"
 #include "kvcheck/cli/evaluate/text_notes.h"
 #include "kvcheck/cli/model/model_memory.h"
 #include "kvcheck/cli/options/memory.h"
@@ -224,8 +225,12 @@ Result<EvalPlan> plan_eval(const Arguments& arguments, EvalGiven given) {
       plan.notes.push_back(std::move(note));
     }
   }
+  std::size_t together = 1;
+  for (const auto group : cell_groups(plan.opened->model, plan.cells)) {
+    together = std::max(together, group.size());
+  }
   const std::size_t running =
-      std::min<std::size_t>(plan.threads, plan.cells.size() * plan.texts.size());
+      std::min<std::size_t>(plan.threads * together, plan.cells.size() * plan.texts.size());
   const auto needs = decoder_needs(plan.opened->model, plan.cells, longest, running);
   if (auto fits = check_memory(arguments, needs); !fits) return fits.error();
   return plan;

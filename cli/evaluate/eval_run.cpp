@@ -8,19 +8,21 @@
 
 #include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/base/threads/team.h"
+#include "kvcheck/cli/evaluate/cell_groups.h"
 #include "kvcheck/cli/evaluate/evaluate_parts.h"
 #include "kvcheck/model/run/evaluate.h"
 
 namespace kv::cli {
 namespace {
 
+// Cells of one text that read the weights together.
 struct EvalJob {
   const EvalText* text = nullptr;
-  const Cell* cell = nullptr;
+  std::span<const Cell> cells;
   double share = 0;  // of all tokens to be read
   double done = 0;   // of this job
-  std::string key{};
-  std::optional<ClosedLoopCell> result{};
+  std::vector<std::string> keys{};
+  std::vector<std::optional<ClosedLoopCell>> results{};
 };
 
 std::size_t tokens_of(const EvalText& text) {
@@ -36,13 +38,17 @@ class EvalRun {
     double all = 0;
     for (const EvalText& text : plan.texts) all += static_cast<double>(tokens_of(text));
     all *= static_cast<double>(plan.cells.size());
+    std::size_t cells = 0;
     for (const EvalText& text : plan.texts) {
-      const double share = static_cast<double>(tokens_of(text)) / all;
-      for (const Cell& cell : plan.cells) {
-        jobs_.push_back({.text = &text,
-                         .cell = &cell,
-                         .share = share,
-                         .key = "evaluation " + std::to_string(jobs_.size())});
+      for (const auto group : cell_groups(plan.opened->model, plan.cells)) {
+        EvalJob& job = jobs_.emplace_back();
+        job.text = &text;
+        job.cells = group;
+        job.share = static_cast<double>(tokens_of(text) * group.size()) / all;
+        job.results.resize(group.size());
+        for (std::size_t i = 0; i < group.size(); ++i) {
+          job.keys.push_back("evaluation " + std::to_string(cells++));
+        }
       }
     }
   }
@@ -64,25 +70,39 @@ class EvalRun {
   }
 
  private:
-  Result<void> run(EvalJob& job, const RunningTask& running) {
-    if (parts_ != nullptr) {
-      job.result = kept_cell(*parts_, job.key, *job.cell);
-      if (job.result) {
-        reported(job, 1, running);
-        return {};
-      }
+  // The job's cells that no earlier run has finished, by their places in it.
+  std::vector<std::size_t> left_of(EvalJob& job) {
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < job.cells.size(); ++i) {
+      if (parts_ != nullptr) job.results[i] = kept_cell(*parts_, job.keys[i], job.cells[i]);
+      if (!job.results[i]) left.push_back(i);
     }
+    return left;
+  }
+
+  Result<void> run(EvalJob& job, const RunningTask& running) {
+    const std::vector<std::size_t> left = left_of(job);
+    if (left.empty()) {
+      reported(job, 1, running);
+      return {};
+    }
+    std::vector<Cell> cells;
+    for (const std::size_t i : left) cells.push_back(job.cells[i]);
     model::DecoderOptions options = plan_.options;
-    options.seed = job.cell->seed;
     options.team = teams_[running.worker()];
-    const Spec& spec = job.cell->spec;
-    const auto report = [&](double share) { return reported(job, share, running); };
+    const double part = static_cast<double>(left.size()) / static_cast<double>(job.cells.size());
+    const auto report = [&](double share) {
+      return reported(job, 1 - part * (1 - share), running);
+    };
     const auto done =
-        model::evaluate(plan_.opened->model, spec, job.text->streams, options, report);
-    if (!done) return Error{done.error().kind, spec.label() + ": " + done.error().message};
-    job.result =
-        model::closed_loop_cell(*job.cell, *done, job.text->questions, plan_.about.series_width);
-    if (parts_ != nullptr) parts_->keep({{job.key, bytes_of(*job.result)}});
+        model::evaluate_together(plan_.opened->model, cells, job.text->streams, options, report);
+    if (!done) return done.error();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      job.results[left[i]] = model::closed_loop_cell(cells[i], (*done)[i], job.text->questions,
+                                                     plan_.about.series_width);
+      if (parts_ == nullptr) continue;
+      parts_->keep({{job.keys[left[i]], bytes_of(*job.results[left[i]])}});
+    }
     return {};
   }
 
@@ -90,13 +110,13 @@ class EvalRun {
     const std::lock_guard lock(mutex_);
     share_ += (done - job.done) * job.share;
     job.done = done;
-    if (!progress_(share_, job.cell->spec.label())) stop_.request_stop();
+    if (!progress_(share_, job.cells.front().spec.label())) stop_.request_stop();
     return !running.stopped();
   }
 
   std::vector<ClosedLoopResult> joined() {
     std::vector<ClosedLoopResult> results;
-    std::size_t job = 0;
+    auto job = jobs_.begin();
     for (const EvalText& text : plan_.texts) {
       ClosedLoopResult& result = results.emplace_back(plan_.about);
       result.window = text.window;
@@ -105,8 +125,8 @@ class EvalRun {
       for (const auto& stream : text.streams) {
         result.longest = std::max(result.longest, stream.size());
       }
-      for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
-        result.cells.push_back(*std::move(jobs_[job++].result));
+      for (; job != jobs_.end() && job->text == &text; ++job) {
+        for (auto& cell : job->results) result.cells.push_back(*std::move(cell));
       }
     }
     return results;

@@ -9,7 +9,7 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/kept_parts.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/sim/replay/timing.h"
 
 namespace kv::cli {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/sim/replay/timing.h"
 
 namespace kv::cli {

@@ -13,7 +13,7 @@
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/result_outputs.h"
 #include "kvcheck/model/codes/store_weights.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 #include "kvcheck/sim/replay/replay.h"
 

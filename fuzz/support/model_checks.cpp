@@ -8,7 +8,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/fuzz/support/inputs.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/model/run/recall.h"
 #include "kvcheck/model/run/record.h"
 #include "kvcheck/model/run/text_streams.h"

@@ -6,7 +6,7 @@
 #include "kvcheck/fuzz/support/inputs.h"
 #include "kvcheck/fuzz/support/small_model.h"
 #include "kvcheck/fuzz/targets/targets.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 
 namespace kv::fuzz {
 namespace {

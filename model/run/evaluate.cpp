@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
+#include "kvcheck/model/decoder/decoder_group.h"
 #include "kvcheck/model/weights/finite_weights.h"
 
 namespace kv::model {
+
 Error not_finite(const LanguageModel& model, std::size_t position) {
   return computed_not_finite(model, "after token " + std::to_string(position) +
                                         " the model's logits are no finite numbers");
@@ -25,45 +29,138 @@ Result<std::vector<float>> losses_of(const LanguageModel& model,
   return losses;
 }
 
+namespace {
+
+// What a cell's policy left of a stream decides how well each target is predicted.
+class TogetherRun {
+ public:
+  TogetherRun(const LanguageModel& model,
+              std::span<const Cell> cells,
+              const DecoderOptions& options,
+              const Progress& report)
+      : model_(model), cells_(cells), options_(options), report_(report), done_(cells.size()) {}
+
+  Result<std::vector<Evaluation>> all(std::span<const std::vector<TokenId>> streams) {
+    for (const auto& stream : streams) total_ += (stream.size() - 1) * cells_.size();
+    for (const std::vector<TokenId>& tokens : streams) {
+      if (auto read = stream(tokens); !read) return read.error();
+    }
+    if (Result<void> same = model_.unchanged(); !same) return same.error();
+    return std::move(done_);
+  }
+
+  // The cell that the error is of, if it is one cell's.
+  [[nodiscard]] const Cell* failed() const { return failed_; }
+
+ private:
+  Result<std::vector<Decoder>> decoders_of(std::size_t length) {
+    std::vector<Decoder> decoders;
+    DecoderOptions own = options_;
+    own.length = length;
+    for (const Cell& cell : cells_) {
+      own.seed = cell.seed;
+      Result<Decoder> decoder = Decoder::create(model_, cell.spec, own);
+      if (!decoder) return failure(decoders.size(), decoder.error());
+      decoders.push_back(*std::move(decoder));
+    }
+    return decoders;
+  }
+
+  Result<void> stream(const std::vector<TokenId>& tokens) {
+    Result<std::vector<Decoder>> decoders = decoders_of(tokens.size());
+    if (!decoders) return decoders.error();
+    DecoderGroup group(model_, *std::move(decoders), team());
+    for (Evaluation& one : done_) {
+      one.nll.emplace_back();
+      one.right.emplace_back();
+    }
+    // The last token is a target only. Where chunks differ, some cells end before others.
+    const auto fed = std::span(tokens).first(tokens.size() - 1);
+    for (std::size_t rows = 1; rows > 0;) {
+      std::vector<std::span<const TokenId>> chunks;
+      rows = 0;
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        const auto left = fed.subspan(group[i].seen());
+        chunks.push_back(left.first(left.empty() ? 0 : group[i].next_chunk(left.size())));
+        rows += chunks.back().size();
+      }
+      if (rows == 0) break;
+      if (const auto failed = group.feed(chunks)) return failure(failed->decoder, failed->error);
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        const std::size_t at = group[i].seen() - chunks[i].size();
+        const auto targets = std::span(tokens).subspan(at + 1, chunks[i].size());
+        if (auto scored = score(i, group.logits(i), targets, at); !scored) return scored;
+      }
+      read_ += rows;
+      const double share = static_cast<double>(read_) / static_cast<double>(total_);
+      if (report_ && !report_(share)) return io_error("stopped");
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      // The most of any stream: that much has to be there, whatever the mean.
+      done_[i].kv_bytes = std::max(done_[i].kv_bytes, group[i].attention().bytes());
+    }
+    return {};
+  }
+
+  Result<void> score(std::size_t cell,
+                     std::span<const float> logits,
+                     std::span<const TokenId> targets,
+                     std::size_t at) {
+    const auto losses = losses_of(model_, logits, targets, at);
+    if (!losses) return failure(cell, losses.error());
+    std::vector<float>& nll = done_[cell].nll.back();
+    nll.insert(nll.end(), losses->begin(), losses->end());
+    const std::size_t vocabulary = model_.config.vocabulary;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const auto row = logits.subspan(i * vocabulary, vocabulary);
+      const bool right = std::ranges::max_element(row) - row.begin() == targets[i];
+      done_[cell].right.back().push_back(right ? 1 : 0);
+    }
+    return {};
+  }
+
+  Error failure(std::size_t cell, const Error& error) {
+    failed_ = &cells_[cell];
+    return error;
+  }
+
+  std::shared_ptr<Team> team() {
+    if (options_.team == nullptr) options_.team = std::make_shared<Team>(1);
+    return options_.team;
+  }
+
+  const LanguageModel& model_;
+  std::span<const Cell> cells_;
+  DecoderOptions options_;
+  const Progress& report_;
+  std::vector<Evaluation> done_;
+  const Cell* failed_ = nullptr;
+  std::size_t read_ = 0;  // rows, of all cells
+  std::size_t total_ = 0;
+};
+
+}  // namespace
+
 Result<Evaluation> evaluate(const LanguageModel& model,
                             const Spec& spec,
                             std::span<const std::vector<TokenId>> streams,
                             const DecoderOptions& options,
                             const Progress& report) {
-  std::size_t total = 0;
-  for (const auto& stream : streams) total += stream.size() - 1;
-  std::size_t done = 0;
-  Evaluation result;
-  for (const std::vector<TokenId>& tokens : streams) {
-    DecoderOptions own = options;
-    own.length = tokens.size();
-    Result<Decoder> decoder = Decoder::create(model, spec, own);
-    if (!decoder) return decoder.error();
-    std::vector<float>& nll = result.nll.emplace_back();
-    std::vector<std::uint8_t>& right = result.right.emplace_back();
-    // The last token is a target only.
-    for (std::size_t at = 0; at + 1 < tokens.size();) {
-      const std::size_t rows = decoder->next_chunk(tokens.size() - 1 - at);
-      if (auto fed = decoder->feed(std::span(tokens).subspan(at, rows)); !fed) return fed.error();
-      const auto targets = std::span(tokens).subspan(at + 1, rows);
-      const auto losses = losses_of(model, decoder->logits(), targets, at);
-      if (!losses) return losses.error();
-      nll.insert(nll.end(), losses->begin(), losses->end());
-      for (std::size_t i = 0; i < rows; ++i) {
-        const auto row =
-            decoder->logits().subspan(i * model.config.vocabulary, model.config.vocabulary);
-        right.push_back(std::ranges::max_element(row) - row.begin() == targets[i] ? 1 : 0);
-      }
-      at += rows;
-      done += rows;
-      const double share = static_cast<double>(done) / static_cast<double>(total);
-      if (report && !report(share)) return io_error("stopped");
-    }
-    // The most of any stream: that much has to be there, whatever the mean.
-    result.kv_bytes = std::max(result.kv_bytes, decoder->attention().bytes());
-  }
-  if (Result<void> same = model.unchanged(); !same) return same.error();
-  return result;
+  const Cell cell{.spec = spec, .seed = options.seed};
+  auto done = TogetherRun(model, {&cell, 1}, options, report).all(streams);
+  if (!done) return done.error();
+  return std::move(done->front());
+}
+
+Result<std::vector<Evaluation>> evaluate_together(const LanguageModel& model,
+                                                  std::span<const Cell> cells,
+                                                  std::span<const std::vector<TokenId>> streams,
+                                                  const DecoderOptions& options,
+                                                  const Progress& report) {
+  TogetherRun run(model, cells, options, report);
+  auto done = run.all(streams);
+  if (done || run.failed() == nullptr) return done;
+  return Error{done.error().kind, run.failed()->spec.label() + ": " + done.error().message};
 }
 
 ClosedLoopCell closed_loop_cell(const Cell& cell,

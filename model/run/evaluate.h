@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/model/run/recall.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 #include "kvcheck/sim/replay/closed_loop.h"
@@ -43,6 +43,15 @@ Result<Evaluation> evaluate(const LanguageModel& model,
                             std::span<const std::vector<TokenId>> streams,
                             const DecoderOptions& options,
                             const Progress& report = {});
+
+// Evaluates several cells together: their decoders read the weights once for all of them, which
+// pays where a step has few tokens and the weights are larger than a processor's cache. Results are
+// those of evaluate(), to the bit. Errors: the same, with the label of their spec before them.
+Result<std::vector<Evaluation>> evaluate_together(const LanguageModel& model,
+                                                  std::span<const Cell> cells,
+                                                  std::span<const std::vector<TokenId>> streams,
+                                                  const DecoderOptions& options,
+                                                  const Progress& report = {});
 
 // What to say of logits that are infinite or no numbers, after the token at that position: which
 // weight is none, if one is. Cost: reads all weights.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 
 namespace kv::model {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/model/run/token_sampler.h"
 #include "kvcheck/model/tasks/task_item.h"
 #include "kvcheck/model/tasks/task_stream.h"

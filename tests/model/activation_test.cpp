@@ -12,7 +12,7 @@
 
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/random/rng.h"
-#include "kvcheck/model/run/blocks.h"
+#include "kvcheck/model/decoder/blocks.h"
 
 namespace kv::model {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/tests/model/small_models.h"
 
 namespace kv::model {

@@ -1,5 +1,5 @@
 // What the decoder promises about chunks, budgets and bad input; and a trained model's golden text.
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -67,6 +67,54 @@ TEST(Evaluate, APolicyThatNamesNoLegalVictimsIsAnErrorThatNamesIt) {
               HasSubstr("policy 'fixed' names victims that are none: found 2 and then 1"));
 }
 
+// Chunks of unlike sizes, so that some cells end before others; vectors that are computed anew; and
+// positions that are added to a token before the first layer.
+TEST(EvaluateTogether, GivesTheBitsOfEachCellAlone) {
+  const std::vector<std::string> specs = {
+      "dense",
+      "dense;chunk=5",
+      "random:sinks=1,budget=9",
+      "streaming:sinks=1,recent=7;positions=in-cache;vectors=re-evaluated",
+      "tova:budget=8;chunk=3",
+      "snapkv:recent=4,ratio=0.5;compress=prompt;chunk=4"};
+  std::vector<std::vector<TokenId>> streams(2);
+  for (TokenId i = 0; i < 31; ++i) streams[0].push_back(i * i % 32);
+  for (TokenId i = 0; i < 20; ++i) streams[1].push_back(i % 7);
+  for (const auto& written :
+       {test::small_llama().write("together-llama"), test::small_gpt2().write("together-gpt2")}) {
+    const LanguageModel model = open_model(written).value();
+    std::vector<Cell> cells;
+    for (const std::string& spec : specs) {
+      for (const std::uint64_t seed : {3, 4}) cells.push_back({parse_spec(spec).value(), seed});
+    }
+    const auto together = evaluate_together(model, cells, streams, {.marks = {.prompt = 12}});
+    ASSERT_TRUE(together) << together.error().message;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const DecoderOptions own{.seed = cells[i].seed, .marks = {.prompt = 12}};
+      const Evaluation alone = evaluate(model, cells[i].spec, streams, own).value();
+      EXPECT_EQ((*together)[i].nll, alone.nll) << cells[i].spec.label();
+      EXPECT_EQ((*together)[i].right, alone.right);
+      EXPECT_EQ((*together)[i].kv_bytes, alone.kv_bytes);
+    }
+    EXPECT_NE((*together)[4].nll, (*together)[5].nll);  // two seeds of a policy that draws
+  }
+}
+
+TEST(EvaluateTogether, SaysWhoseErrorItIs) {
+  const LanguageModel model = open_model(test::small_llama().write("together-error")).value();
+  const std::vector<std::vector<TokenId>> streams = {{1, 2, 3, 4, 5, 6, 7, 8}};
+  const std::vector<Cell> cells = {{parse_spec("dense").value()}, {fixed_victims<2, 1>()}};
+  const auto done = evaluate_together(model, cells, streams, {});
+  ASSERT_FALSE(done);
+  EXPECT_TRUE(
+      done.error().message.starts_with("fixed:sinks=0,recent=1: policy 'fixed' names victims"))
+      << done.error().message;
+  const std::vector<std::vector<TokenId>> unknown = {{99, 1}};
+  const auto refused = evaluate_together(model, cells, unknown, {});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("dense: the text has token 99"));
+}
+
 TEST(Evaluate, ACellHasPointsAndTheRecallThatWasAsked) {
   Evaluation evaluation;
   evaluation.nll = {std::vector<float>(9, 1.0F), std::vector<float>(3, 2.0F)};

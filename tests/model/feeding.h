@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 
 namespace kv::model {
 

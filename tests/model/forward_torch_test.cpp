@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/paths.h"
 

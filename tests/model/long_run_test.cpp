@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/model/run/token_sampler.h"
 #include "kvcheck/tests/model/small_models.h"
 

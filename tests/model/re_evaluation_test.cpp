@@ -1,7 +1,7 @@
 // Residents that are evaluated again are what a fresh model makes of them, to the bit.
-#include "kvcheck/model/run/re_evaluation.h"
+#include "kvcheck/model/decoder/re_evaluation.h"
 
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/tests/model/small_models.h"
 
 namespace kv::model {

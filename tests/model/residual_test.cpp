@@ -4,7 +4,7 @@
 #include <set>
 
 #include "kvcheck/base/random/rng.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/tests/model/feeding.h"
 #include "kvcheck/tests/model/small_models.h"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/paths.h"
 #include "kvcheck/tests/traces/files.h"

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <thread>
 
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/tests/model/small_models.h"
 

@@ -1,7 +1,7 @@
 // Without an observer, attention is computed by another path, for all queries of a chunk at once.
 // The results must be the same to the last bit. forward_test.cpp compares the observed path with
 // NumPy.
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/policies/registry/registry.h"
 #include "kvcheck/tests/model/small_models.h"
 

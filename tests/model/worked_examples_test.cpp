@@ -2,7 +2,7 @@
 #include <list>
 #include <map>
 
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/tests/model/small_models.h"
 #include "kvcheck/tests/sim/listed.h"
 

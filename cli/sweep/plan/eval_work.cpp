@@ -10,7 +10,7 @@
 #include "kvcheck/cli/model/model_memory.h"
 #include "kvcheck/cli/replay/replay_memory.h"
 #include "kvcheck/cli/sweep/plan/model_words.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/model/run/evaluate.h"
 
 namespace kv::cli {

@@ -10,7 +10,7 @@
 #include "kvcheck/base/error.h"
 #include "kvcheck/cli/sweep/plan/plan_text.h"
 #include "kvcheck/cli/sweep/plan/planned_work.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 
 namespace kv::cli {
 

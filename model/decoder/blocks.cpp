@@ -1,4 +1,4 @@
-#include "kvcheck/model/run/blocks.h"
+#include "kvcheck/model/decoder/blocks.h"
 
 #include <algorithm>
 #include <array>

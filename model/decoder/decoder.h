@@ -13,8 +13,8 @@
 #include "kvcheck/base/threads/team.h"
 #include "kvcheck/base/token_class.h"
 #include "kvcheck/model/attention/cached_attention.h"
-#include "kvcheck/model/run/blocks.h"
-#include "kvcheck/model/run/re_evaluation.h"
+#include "kvcheck/model/decoder/forward_pass.h"
+#include "kvcheck/model/decoder/re_evaluation.h"
 #include "kvcheck/model/tokenizer/tokenizer.h"
 #include "kvcheck/model/weights/language_model.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -95,13 +95,16 @@ class Decoder {
     if (on_attention_) on_attention_(begins);
   }
 
+  // The stages of a chunk: everything before its hidden states exist; these; attention of a layer,
+  // over the rows that `vectors` has; and everything after the last layer.
+  Result<void> begin_chunk(std::span<const TokenId> tokens);
+  void embed(std::span<const TokenId> tokens, std::span<float> states) const;
+  void attend(const LayerVectors& vectors, float* attended);
+  Result<void> end_chunk();
+
   Result<void> begin_layer(std::span<const TokenId> tokens, std::span<const float> states);
-  void embed(std::span<const TokenId> tokens);
-  void read(const Norm& norm);
+  [[nodiscard]] LayerVectors vectors_of(const ForwardPass::Projected& projected) const;
   void run_layer(std::size_t index);
-  void project(std::size_t index);
-  void add_to_stream(const Norm& after);
-  void finish(Logits requested);
 
   const LanguageModel* model_;
   Spec spec_;
@@ -114,15 +117,10 @@ class Decoder {
   std::unique_ptr<CachedAttention> attention_;
   ReEvaluation re_evaluation_;
   std::size_t tokens_ = 0;  // of the chunk
-  Mlp mlp_;
-  AlignedFloats hidden_states_;  // [tokens, width]: the residual stream
-  AlignedFloats normed_;
-  AlignedFloats q_;
-  AlignedFloats k_;
-  AlignedFloats v_;
-  AlignedFloats attended_;
-  AlignedFloats added_;
+  ForwardPass pass_;
   AlignedFloats logits_;
+
+  friend class DecoderGroup;
 };
 
 }  // namespace kv::model

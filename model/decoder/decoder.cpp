@@ -1,4 +1,4 @@
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -146,7 +146,8 @@ Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOpti
           AttentionOptions{options.seed, options.storage, options.keys, length_,
                            options.only_layer},
           *team_)),
-      re_evaluation_(model, options.storage, options.keys, length_, team_) {}
+      re_evaluation_(model, options.storage, options.keys, length_, team_),
+      pass_(model, team_) {}
 
 Result<void> Decoder::check(std::span<const TokenId> tokens) const {
   const ModelConfig& config = model_->config;
@@ -169,24 +170,33 @@ Result<void> Decoder::check(std::span<const TokenId> tokens) const {
 }
 
 Result<void> Decoder::feed(std::span<const TokenId> tokens, Logits requested) {
+  if (Result<void> begun = begin_chunk(tokens); !begun) return begun;
+  embed(tokens, pass_.begin(tokens_));
+  for (std::size_t layer = 0; layer < model_->layers.size(); ++layer) run_layer(layer);
+  if (Result<void> ended = end_chunk(); !ended) return ended;
+  // The head is the widest matrix of a small model: callers that sample ask for the last row only.
+  const std::size_t rows = requested == Logits::all ? tokens_ : 1;
+  pass_.finish(tokens_ - rows, rows, logits_);
+  return {};
+}
+
+Result<void> Decoder::begin_chunk(std::span<const TokenId> tokens) {
   KV_CHECK(!tokens.empty() && !only_layer_);
   if (Result<void> checked = check(tokens); !checked) return checked;
   tokens_ = tokens.size();
   attending(true);
   attention_->begin_chunk(tokens_, classes_of(tokens));
   attending(false);
-  if (spec_.vectors == Vectors::re_evaluated && spec_.bounded()) {
-    // Before the chunk's queries, which are to see the residents' new vectors.
-    if (Result<void> done = re_evaluation_.refresh(*attention_, tokens); !done) return done;
-  }
-  embed(tokens);
-  for (std::size_t layer = 0; layer < model_->layers.size(); ++layer) run_layer(layer);
+  if (spec_.vectors != Vectors::re_evaluated || !spec_.bounded()) return {};
+  // Before the chunk's queries, which are to see the residents' new vectors.
+  return re_evaluation_.refresh(*attention_, tokens);
+}
+
+Result<void> Decoder::end_chunk() {
   attending(true);
   attention_->end_chunk();
   attending(false);
-  if (Result<void> kept = check_promises(); !kept) return kept;
-  finish(requested);
-  return {};
+  return check_promises();
 }
 
 Result<void> Decoder::check_promises() const {
@@ -212,85 +222,36 @@ std::vector<TokenClass> Decoder::classes_of(std::span<const TokenId> tokens) con
   return classes;
 }
 
-void Decoder::embed(std::span<const TokenId> tokens) {
+void Decoder::embed(std::span<const TokenId> tokens, std::span<float> states) const {
   const Matrix& table = model_->embedding;
   const std::size_t width = table.columns;
-  hidden_states_.resize(tokens_ * width);
   std::vector<float> position(width);
-  for (std::size_t i = 0; i < tokens_; ++i) {
-    float* row = hidden_states_.data() + i * width;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    float* row = states.data() + i * width;
     table.widen_row(static_cast<std::size_t>(tokens[i]), row);
     scale_by(model_->config.embedding_scale, {row, width});
     if (!model_->config.learned_positions()) continue;
-    const auto query = static_cast<Position>(seen() - tokens_ + i);
+    const auto query = static_cast<Position>(seen() - tokens.size() + i);
     const std::size_t at = are_ranks(spec_.positions) ? attention_->rank_of(query) : query;
     model_->positions.widen_row(at, position.data());
     kernels().add(row, position.data(), width);
   }
 }
 
-// Queries, keys and values of the layer, as attention takes them: before rotation, but normalised
-// and scaled.
-void Decoder::project(std::size_t index) {
-  const ModelConfig& config = model_->config;
-  const LayerWeights& layer = model_->layers[index];
-  apply(layer.query, tokens_, normed_.data(), q_, *team_);
-  apply(layer.key, tokens_, normed_.data(), k_, *team_);
-  apply(layer.value, tokens_, normed_.data(), v_, *team_);
-  normalise_all(layer.of_queries, config.epsilon, q_, *team_);
-  normalise_all(layer.of_keys, config.epsilon, k_, *team_);
-  const LayerSettings settings = config.layer(index);
-  scale_by(settings.query_scale, q_);
-  if (settings.rotation != LayerRotation::main || config.scaling.attention_factor == 1) return;
-  const double squared = config.scaling.attention_factor * config.scaling.attention_factor;
-  for (std::size_t at = 0; at < q_.size(); at += config.head_dim) {
-    scale_by(squared, std::span(q_).subspan(at, config.rope.dims));
-  }
+void Decoder::attend(const LayerVectors& vectors, float* attended) {
+  attending(true);
+  attention_->run_layer(vectors, attended, observer_);
+  attending(false);
 }
 
-// Adds what attention or the MLP computed.
-void Decoder::add_to_stream(const Norm& after) {
-  normalise_all(after, model_->config.epsilon, added_, *team_);
-  scale_by(model_->config.residual_scale, added_);
-  kernels().add(hidden_states_.data(), added_.data(), hidden_states_.size());
-}
-
-void Decoder::read(const Norm& norm) {
-  normed_ = hidden_states_;
-  normalise_all(norm, model_->config.epsilon, normed_, *team_);
+LayerVectors Decoder::vectors_of(const ForwardPass::Projected& projected) const {
+  return {projected.layer, tokens_, projected.q, projected.k, projected.v};
 }
 
 void Decoder::run_layer(std::size_t index) {
-  const ModelConfig& config = model_->config;
-  const LayerWeights& layer = model_->layers[index];
-  read(layer.before_attention);
-  project(index);
-  attended_.resize(q_.size());
-  attending(true);
-  attention_->run_layer({index, tokens_, q_.data(), k_.data(), v_.data()}, attended_.data(),
-                        observer_);
-  attending(false);
-  // In parallel, the MLP reads the hidden states that attention read, so they are normalised before
-  // its output is added.
-  if (config.parallel) read(layer.before_mlp);
-  apply(layer.output, tokens_, attended_.data(), added_, *team_);
-  add_to_stream(layer.after_attention);
-  if (!config.parallel) read(layer.before_mlp);
-  mlp_.run(layer, config.activation, tokens_, normed_.data(), added_, *team_);
-  add_to_stream(layer.after_mlp);
-}
-
-void Decoder::finish(Logits requested) {
-  // The head is the widest matrix of a small model: callers that sample ask for the last row only.
-  const std::size_t rows = requested == Logits::all ? tokens_ : 1;
-  const Matrix& head = model_->head;
-  const float* from = hidden_states_.data() + (tokens_ - rows) * head.columns;
-  normed_.resize(rows * head.columns);
-  normalise(model_->last, model_->config.epsilon, rows, from, normed_.data(), *team_);
-  logits_.resize(rows * head.rows);
-  multiply(head, rows, normed_.data(), logits_.data(), *team_);
-  scale_by(model_->config.logit_scale, logits_);
-  cap_logits(model_->config.logit_cap, logits_);
+  pass_.run_layer(index, [this](const ForwardPass::Projected& projected) {
+    attend(vectors_of(projected), projected.attended);
+  });
 }
 
 }  // namespace kv::model

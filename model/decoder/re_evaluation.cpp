@@ -1,9 +1,9 @@
-#include "kvcheck/model/run/re_evaluation.h"
+#include "kvcheck/model/decoder/re_evaluation.h"
 
 #include <algorithm>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 
 namespace kv::model {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/model/run/decoder.h"
+#include "kvcheck/model/decoder/decoder.h"
 
 namespace kv::model {
 
@@ -12,10 +12,11 @@ Result<void> Decoder::begin_layer(std::span<const TokenId> tokens, std::span<con
   if (Result<void> checked = check(tokens); !checked) return checked;
   tokens_ = tokens.size();
   attention_->begin_chunk(tokens_);
+  const std::span<float> hidden_states = pass_.begin(tokens_);
   if (*only_layer_ == 0) {
-    embed(tokens);
+    embed(tokens, hidden_states);
   } else {
-    hidden_states_.assign(states.begin(), states.end());
+    std::ranges::copy(states, hidden_states.begin());
   }
   return {};
 }
@@ -24,23 +25,21 @@ Result<void> Decoder::feed_layer(std::span<const TokenId> tokens, std::span<floa
   if (Result<void> begun = begin_layer(tokens, states); !begun) return begun;
   run_layer(*only_layer_);
   attention_->end_chunk();
-  std::ranges::copy(hidden_states_, states.begin());
+  std::ranges::copy(pass_.states(), states.begin());
   return {};
 }
 
 Result<void> Decoder::store_layer(std::span<const TokenId> tokens, std::span<const float> states) {
   if (Result<void> begun = begin_layer(tokens, states); !begun) return begun;
-  read(model_->layers[*only_layer_].before_attention);
-  project(*only_layer_);
-  attention_->store_layer({*only_layer_, tokens_, q_.data(), k_.data(), v_.data()});
+  attention_->store_layer(vectors_of(pass_.project(*only_layer_)));
   attention_->end_chunk();
   return {};
 }
 
 void Decoder::finish_states(std::span<const float> states) {
-  hidden_states_.assign(states.begin(), states.end());
-  tokens_ = states.size() / model_->head.columns;
-  finish(Logits::all);
+  const std::size_t rows = states.size() / model_->head.columns;
+  std::ranges::copy(states, pass_.begin(rows).begin());
+  pass_.finish(0, rows, logits_);
 }
 
 }  // namespace kv::model
