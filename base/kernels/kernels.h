@@ -104,8 +104,9 @@ struct Kernels {
   // least[i] = the smaller of itself and values[i]; most[i] = the larger. Requires no NaN.
   void (*extend_bounds)(const float* values, std::size_t n, float* least, float* most);
 
-  // distance[i] = the smaller of itself and base + (cost[i] - price[i]). Requires no NaN.
-  void (*relax)(
+  // distance[i] = the smaller of itself and base + (cost[i] - price[i]). Returns argmin_double() of
+  // the distances, which it finds in the same pass. Requires no NaN.
+  std::size_t (*relax)(
       const double* cost, const double* price, double base, std::size_t n, double* distance);
 
   // out[i] = scale * (query . rows[i]) for n rows of `dim` numbers, stored one after another.

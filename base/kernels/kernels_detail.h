@@ -60,7 +60,7 @@ void avx512_add_weighted(double* into, const float* from, double weight, std::si
 void avx512_extend_bounds(const float* values, std::size_t n, float* least, float* most);
 std::size_t avx512_argmin_double(const double* values, std::size_t n);
 void avx512_add_to_double(double* into, const float* from, std::size_t n);
-void avx512_relax(
+std::size_t avx512_relax(
     const double* cost, const double* price, double base, std::size_t n, double* distance);
 
 // exp(x) = 2^n * exp(rest), n = round(x / ln 2). ln 2 is split so that n * exp_ln2_high is exact

@@ -165,18 +165,45 @@ void avx512_add_to_double(double* into, const float* from, std::size_t n) {
   }
 }
 
-void avx512_relax(
+std::size_t avx512_relax(
     const double* cost, const double* price, double base, std::size_t n, double* distance) {
+  // Two registers of least distances and of the indices that have them, so that a comparison does
+  // not wait for the one before.
+  constexpr std::size_t registers = 2;
   const __m512d from = _mm512_set1_pd(base);
-  for (std::size_t i = 0; i < n; i += 8) {
-    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+  std::array<__m512d, registers> best;
+  std::array<__m512i, registers> where;
+  best.fill(_mm512_set1_pd(std::numeric_limits<double>::infinity()));
+  where.fill(_mm512_setzero_si512());
+  const __m512i step = _mm512_set1_epi64(8);
+  __m512i index = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+  const auto relax_eight = [&](std::size_t i, __mmask8 live, std::size_t r) {
     const __m512d reduced = _mm512_sub_pd(_mm512_maskz_loadu_pd(live, cost + i),
                                           _mm512_maskz_loadu_pd(live, price + i));
     const __m512d here = _mm512_maskz_loadu_pd(live, distance + i);
     // With its operands in this order the minimum keeps the stored distance if both are equal (0
     // and -0), as std::min does.
-    _mm512_mask_storeu_pd(distance + i, live, _mm512_min_pd(_mm512_add_pd(from, reduced), here));
+    const __m512d shorter = _mm512_min_pd(_mm512_add_pd(from, reduced), here);
+    _mm512_mask_storeu_pd(distance + i, live, shorter);
+    const __mmask8 less = _mm512_mask_cmp_pd_mask(live, shorter, best[r], _CMP_LT_OQ);
+    // The minimum does not wait for the comparison's mask, as a selection would.
+    best[r] = _mm512_mask_min_pd(best[r], live, shorter, best[r]);
+    where[r] = _mm512_mask_mov_epi64(where[r], less, index);
+    index = _mm512_add_epi64(index, step);
+  };
+  std::size_t i = 0;
+  for (; i + 8 * registers <= n; i += 8 * registers) {
+    for (std::size_t r = 0; r < registers; ++r) relax_eight(i + 8 * r, 0xff, r);
   }
+  for (; i < n; i += 8) relax_eight(i, static_cast<__mmask8>(first(n - i)), 0);
+  const __mmask8 second = _mm512_cmp_pd_mask(best[1], best[0], _CMP_LE_OQ);
+  const __mmask8 tied = _mm512_cmp_pd_mask(best[1], best[0], _CMP_EQ_OQ);
+  const __m512d least_of_lanes = _mm512_mask_mov_pd(best[0], second, best[1]);
+  __m512i first_of_lanes = _mm512_mask_mov_epi64(where[0], second, where[1]);
+  first_of_lanes = _mm512_mask_min_epi64(first_of_lanes, tied, where[0], where[1]);
+  const double least = _mm512_reduce_min_pd(least_of_lanes);
+  const __mmask8 equal = _mm512_cmp_pd_mask(least_of_lanes, _mm512_set1_pd(least), _CMP_EQ_OQ);
+  return static_cast<std::size_t>(_mm512_mask_reduce_min_epi64(equal, first_of_lanes));
 }
 
 }  // namespace kv

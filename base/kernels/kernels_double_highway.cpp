@@ -158,16 +158,46 @@ void extend_bounds(const float* values, std::size_t n, float* least, float* most
   scalar_extend_bounds(values + i, n - i, least + i, most + i);
 }
 
-void relax(const double* cost, const double* price, double base, std::size_t n, double* distance) {
+// Least distances of two registers with the indices that have them, so that a comparison does not
+// wait for the one before. Indices are doubles, which comparisons of doubles select.
+std::size_t relax(
+    const double* cost, const double* price, double base, std::size_t n, double* distance) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  DoubleRegister best[2] = {set(infinite), set(infinite)};
+  DoubleRegister where[2] = {set(0), set(0)};
+  DoubleRegister index = hn::Iota(Doubles(), 0);
   std::size_t i = 0;
-  for (; i + at_once <= n; i += at_once) {
-    const DoubleRegister reduced =
-        hn::Sub(hn::LoadU(Doubles(), cost + i), hn::LoadU(Doubles(), price + i));
-    const DoubleRegister through = hn::Add(set(base), reduced);
-    const DoubleRegister here = hn::LoadU(Doubles(), distance + i);
-    hn::StoreU(hn::IfThenElse(hn::Lt(through, here), through, here), Doubles(), distance + i);
+  for (; i + 2 * at_once <= n; i += 2 * at_once) {
+    each<2>([&](auto k) KV_INLINE {
+      const std::size_t at = i + k * at_once;
+      const DoubleRegister reduced =
+          hn::Sub(hn::LoadU(Doubles(), cost + at), hn::LoadU(Doubles(), price + at));
+      const DoubleRegister through = hn::Add(set(base), reduced);
+      const DoubleRegister here = hn::LoadU(Doubles(), distance + at);
+      const DoubleRegister shorter = hn::IfThenElse(hn::Lt(through, here), through, here);
+      hn::StoreU(shorter, Doubles(), distance + at);
+      const auto less = hn::Lt(shorter, best[k]);
+      best[k] = hn::Min(shorter, best[k]);
+      where[k] = hn::IfThenElse(less, index, where[k]);
+      index = hn::Add(index, set(static_cast<double>(at_once)));
+    });
   }
-  scalar_kernels.relax(cost + i, price + i, base, n - i, distance + i);
+  double lanes[2 * at_once];
+  double places[2 * at_once];
+  each<2>([&](auto k) KV_INLINE {
+    hn::StoreU(best[k], Doubles(), lanes + k * at_once);
+    hn::StoreU(where[k], Doubles(), places + k * at_once);
+  });
+  double least = lanes[0];
+  double place = places[0];
+  for (std::size_t lane = 1; lane < 2 * at_once; ++lane) {
+    const bool earlier = lanes[lane] == least && places[lane] < place;
+    if (lanes[lane] < least || earlier) place = places[lane];
+    least = std::min(least, lanes[lane]);
+  }
+  if (i == n) return static_cast<std::size_t>(place);
+  const std::size_t rest = scalar_kernels.relax(cost + i, price + i, base, n - i, distance + i);
+  return distance[i + rest] < least ? i + rest : static_cast<std::size_t>(place);
 }
 
 // Two passes: the smallest value, then the first index that has it.

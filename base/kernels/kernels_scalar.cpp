@@ -171,7 +171,8 @@ void add_to_double(double* into, const float* from, std::size_t n) {
 }
 
 // Handles four numbers at a time, so that the compiler vectorises them.
-void relax(const double* cost, const double* price, double base, std::size_t n, double* distance) {
+std::size_t relax(
+    const double* cost, const double* price, double base, std::size_t n, double* distance) {
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     std::array<double, 4> through{};
@@ -181,6 +182,7 @@ void relax(const double* cost, const double* price, double base, std::size_t n, 
     }
   }
   for (; i < n; ++i) distance[i] = std::min(distance[i], base + (cost[i] - price[i]));
+  return first_least(distance, n);
 }
 
 void dot_rows(const float* query,

@@ -69,6 +69,9 @@ class Matching {
     return masses_.from(query).first(query);
   }
 
+  // Relaxes the distances of the tokens that have a cost. Returns the nearest of the first `tokens`.
+  std::size_t nearest(std::span<const double> cost, double base, std::size_t tokens);
+
   // The reached eviction that gave the token its distance. The comparison is exact, because the
   // kernel computes distances by the same operations; no predecessors need to be stored.
   [[nodiscard]] const Reached& origin(std::size_t token, double price, double distance) const;
@@ -83,6 +86,16 @@ class Matching {
   std::vector<Reached> reached_;  // the first is the eviction to be added
 };
 
+// An eviction before the one to be added could take fewer tokens than it.
+std::size_t Matching::nearest(std::span<const double> cost, double base, std::size_t tokens) {
+  const std::size_t near =
+      kernels().relax(cost.data(), prices_.data(), base, cost.size(), distances_.data());
+  if (cost.size() == tokens) return near;
+  const std::size_t other =
+      kernels().argmin_double(distances_.data() + cost.size(), tokens - cost.size()) + cost.size();
+  return distances_[other] < distances_[near] ? other : near;
+}
+
 void Matching::add(std::size_t eviction) {
   const std::size_t tokens = costs(eviction).size();
   std::fill_n(distances_.begin(), tokens, infinite);
@@ -90,8 +103,7 @@ void Matching::add(std::size_t eviction) {
   while (true) {
     const Reached& last = reached_.back();
     const std::span<const double> cost = costs(last.eviction);
-    kernels().relax(cost.data(), prices_.data(), last.base, cost.size(), distances_.data());
-    const std::size_t token = kernels().argmin_double(distances_.data(), tokens);
+    const std::size_t token = nearest(cost, last.base, tokens);
     const double distance = distances_[token];
     KV_CHECK(distance < infinite);
     const std::size_t owner = eviction_of_[token];
@@ -138,8 +150,7 @@ double Matching::proven_cost() {
   for (std::size_t e = 0; e < evictions_.size(); ++e) {
     const std::span<const double> cost = costs(e);
     std::fill_n(distances_.begin(), cost.size(), infinite);
-    kernels().relax(cost.data(), prices_.data(), 0, cost.size(), distances_.data());
-    sum += distances_[kernels().argmin_double(distances_.data(), cost.size())];
+    sum += distances_[nearest(cost, 0, cost.size())];
   }
   return sum;
 }

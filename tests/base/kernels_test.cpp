@@ -198,8 +198,29 @@ TEST_P(EveryKernel, RelaxesDistancesBitByBitAndNotBeyondTheEnd) {
       found[i] = i % 7 == 6 ? infinite : rng.uniform(static_cast<Position>(i), 2);
       requested[i] = std::min(found[i], 0.125 + (cost[i + 1] - price[i + 1]));
     }
-    kernel_.relax(cost.data() + 1, price.data() + 1, 0.125, n, found.data());
+    const std::size_t nearest =
+        kernel_.relax(cost.data() + 1, price.data() + 1, 0.125, n, found.data());
     ASSERT_EQ(found, requested) << n;
+    ASSERT_EQ(nearest, scalar().argmin_double(found.data(), n)) << n;
+  }
+}
+
+TEST_P(EveryKernel, TheNearestIsTheFirstOfTies) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  for (std::size_t n = 1; n <= most; ++n) {
+    const std::vector<double> cost(n, 5);
+    std::vector<double> price(n, 1);
+    std::vector<double> distance(n, infinite);
+    ASSERT_EQ(kernel_.relax(cost.data(), price.data(), 1, n, distance.data()), 0U) << n;
+    for (std::size_t at = 0; at < n; ++at) {
+      distance.assign(n, 9);
+      price.assign(n, -infinite);  // closed
+      for (std::size_t i = at; i < n; i += 1 + at % 5) price[i] = 2;
+      ASSERT_EQ(kernel_.relax(cost.data(), price.data(), 1, n, distance.data()), at) << n;
+    }
+    distance.assign(n, infinite);
+    price.assign(n, -infinite);
+    ASSERT_EQ(kernel_.relax(cost.data(), price.data(), 1, n, distance.data()), 0U) << n;
   }
 }
 
