@@ -1,12 +1,12 @@
 #include "kvcheck/cli/replay/replay_memory.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/replay/source.h"
 #include "kvcheck/sim/cache/trace_rotations.h"
+#include "kvcheck/sim/replay/cell_state.h"
 
 namespace kv::cli {
 namespace {
@@ -65,14 +65,16 @@ Bytes bytes_of(const TraceInfo& info, std::span<const Cell> cells, const ReplayO
   // What a cell's result and the part of each group have alike: kept, lifetimes and series.
   constexpr std::uint64_t of_point = 80;
   const std::uint64_t over_tokens = 12 * tokens;
-  std::set<std::string> specs;
+  const std::vector<RecordedUnits> recorded =
+      recorded_units(info, cells, options.residency_entries);
   Bytes bytes;
-  for (const Cell& cell : cells) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Cell& cell = cells[i];
     bytes.results += over_tokens + points * 2 * of_point +
                      heads * (sizeof(HeadResult) + sizeof(UnitResult) + sizeof(UnitBounds));
-    const bool first_seed = specs.insert(cell.spec.canonical()).second;
-    const bool all_units = tokens * heads <= options.residency_entries;
-    if (first_seed) bytes.results += 8 * tokens * (all_units ? heads : 1);
+    if (recorded[i] != RecordedUnits::none) {
+      bytes.results += 8 * tokens * (recorded[i] == RecordedUnits::all ? heads : 1);
+    }
     bytes.caches += over_tokens + groups.kv_heads * points * of_point +
                     groups.heads * bytes_of_cache(cell.spec, tokens, info.head_dim);
   }

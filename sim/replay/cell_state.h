@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -190,5 +191,17 @@ class CellState {
   std::vector<float> vector_;          // scratch: one head's vector
   CellPart part_;
 };
+
+inline constexpr std::size_t most_recorded_seeds = 16;
+
+// Of which units a replay records when each token was resident; `one` is the last layer's first.
+enum class RecordedUnits { none, one, all };
+
+// For each cell. The first most_recorded_seeds seeds of a spec are recorded: all units, as long as
+// those of its seeds so far have at most `most_entries` entries (tokens times query heads of all
+// layers), and one unit otherwise. If `most_entries` is 0, only the first seed is recorded.
+std::vector<RecordedUnits> recorded_units(const TraceInfo& info,
+                                          std::span<const Cell> cells,
+                                          std::size_t most_entries);
 
 }  // namespace kv

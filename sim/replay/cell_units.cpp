@@ -1,5 +1,8 @@
-// How lanes form units, the random stream and budget of each unit, and what its policy is shown.
+// How lanes form units, the random stream and budget of each unit, what its policy is shown, and of
+// which units the residency is recorded.
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "kvcheck/base/check.h"
@@ -115,6 +118,25 @@ bool CellState::decided_on_sample(const Needs& needs, Position seen) const {
   const auto first = std::ranges::lower_bound(info_.queries, seen - asked);
   const auto last = std::ranges::lower_bound(info_.queries, seen);
   return static_cast<std::size_t>(last - first) < asked;
+}
+
+std::vector<RecordedUnits> recorded_units(const TraceInfo& info,
+                                          std::span<const Cell> cells,
+                                          std::size_t most_entries) {
+  const std::size_t entries = info.tokens * info.layers.size() * info.query_heads;
+  // Callers that need no residency ask for no entries.
+  const std::size_t most_seeds = most_entries == 0 ? 1 : most_recorded_seeds;
+  std::map<std::string, std::size_t> seeds;  // of each spec, so far
+  std::vector<RecordedUnits> recorded;
+  for (const Cell& cell : cells) {
+    const std::size_t seed = ++seeds[cell.spec.canonical()];
+    if (seed > most_seeds) {
+      recorded.push_back(RecordedUnits::none);
+    } else {
+      recorded.push_back(seed * entries <= most_entries ? RecordedUnits::all : RecordedUnits::one);
+    }
+  }
+  return recorded;
 }
 
 }  // namespace kv

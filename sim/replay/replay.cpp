@@ -53,16 +53,6 @@ std::vector<Task> make_tasks(const Plan& plan, std::size_t threads) {
   return tasks;
 }
 
-// Residency is recorded once per spec, for its first seed.
-std::vector<bool> residency_choice(std::span<const Cell> cells) {
-  std::vector<bool> keep;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const auto same = [&](const Cell& other) { return other.spec == cells[i].spec; };
-    keep.push_back(std::ranges::none_of(cells.first(i), same));
-  }
-  return keep;
-}
-
 // The class of every token, if a cell's policy needs it.
 std::vector<TokenClass> classes_for(const Trace& trace, std::span<const Cell> cells) {
   const auto asks = [](const Cell& cell) { return needs_of(cell.spec).token_classes; };
@@ -92,9 +82,7 @@ Plan make_plan(const Trace& trace, std::span<const Cell> cells, const ReplayOpti
           .series_width = (info.tokens + options.series_points - 1) / options.series_points,
           .weights = QueryWeights(info, 0),
           .cell_weights = weights_of(info, cells),
-          .keep_residency = residency_choice(cells),
-          .all_residency =
-              info.tokens * info.layers.size() * info.query_heads <= options.residency_entries};
+          .recorded = recorded_units(info, cells, options.residency_entries)};
 }
 
 Result<void> check_cells(const Trace& trace, std::span<const Cell> cells) {

@@ -62,9 +62,9 @@ struct ReplayOptions {
   std::size_t top_k = 16;
   std::size_t series_points = 1024;  // at most so many points per series
 
-  // Residency is recorded for the first seed of each (spec, budget). It covers all units if they
-  // have at most this many entries (tokens times query heads of all layers), else the last layer's
-  // first unit only.
+  // Residency is recorded for all units of the first seeds of each (spec, budget), as long as they
+  // have at most this many entries (tokens times query heads of all layers) together, and for one
+  // unit of a few more seeds (sim/replay/cell_state.h).
   std::size_t residency_entries = std::size_t{1} << 20;
 
   // Whether to compute the most that caches of the cells' sizes could have retained. The optimum is

@@ -103,8 +103,10 @@ std::vector<CellState> states_of(const Plan& plan,
                                  std::span<const std::size_t> cells) {
   const Lane last_layer = {plan.trace.info().layers.size() - 1, 0};
   const bool has_last_layer = std::ranges::find(task.lanes, last_layer) != task.lanes.end();
-  const std::size_t residencies =
-      plan.all_residency ? task.lanes.size() : static_cast<std::size_t>(has_last_layer);
+  const auto residencies = [&](std::size_t cell) -> std::size_t {
+    if (plan.recorded[cell] == RecordedUnits::all) return task.lanes.size();
+    return plan.recorded[cell] == RecordedUnits::one && has_last_layer ? 1 : 0;
+  };
   std::vector<CellState> states;
   states.reserve(cells.size());
   for (const std::size_t cell : cells) {
@@ -115,7 +117,7 @@ std::vector<CellState> states_of(const Plan& plan,
                                    .rotations = plan.rotations,
                                    .weights = plan.cell_weights[cell],
                                    .series_width = plan.series_width,
-                                   .residencies = plan.keep_residency[cell] ? residencies : 0});
+                                   .residencies = residencies(cell)});
   }
   return states;
 }

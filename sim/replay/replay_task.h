@@ -31,8 +31,7 @@ struct Plan {
   std::size_t series_width = 1;
   QueryWeights weights;  // of the trace's own facts, in which nothing is lost
   std::vector<QueryWeights> cell_weights{};
-  std::vector<bool> keep_residency{};  // per cell
-  bool all_residency = true;           // of all units; else of the last layer's first unit
+  std::vector<RecordedUnits> recorded{};  // per cell
 };
 
 // Some heads and some cells, and the results.

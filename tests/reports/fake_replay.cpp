@@ -238,7 +238,6 @@ ReplayResult fake_replay(const FakeReplay& fake) {
       for (const std::uint64_t seed : fake.seeds) {
         if (seed == fake.seeds[0] || draws(spec.policy->name)) {
           result.cells.push_back(run_cell(fake, {.spec = spec, .seed = seed}, heads));
-          if (seed != fake.seeds[0]) result.cells.back().residency.clear();
         }
       }
       if (dense) break;
