@@ -42,7 +42,21 @@ struct ExplorerTrace {
 // its attention and about 200 per decision.
 Result<std::string> explorer_page(const StoredRun& run, std::span<const ExplorerTrace> traces);
 
+// Some arrays, or a JSON text, that the page inflates when a view needs them.
+struct ExplorerPart {
+  std::string bytes;
+  bool opened = false;  // whether the first view needs them
+};
+
 // What the page holds as data, before compression. See the README of the room.
-std::string explorer_data(const StoredRun& run, std::span<const ExplorerTrace> traces);
+struct ExplorerData {
+  std::string index;  // JSON
+  std::vector<ExplorerPart> parts;
+};
+
+ExplorerData explorer_data(const StoredRun& run, std::span<const ExplorerTrace> traces);
+
+// Whether some cell of the trace has its residency recorded.
+bool has_residency(const ReplayResult& trace);
 
 }  // namespace kv::reports

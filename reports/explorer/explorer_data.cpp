@@ -11,6 +11,7 @@
 #include "kvcheck/reports/explorer/explorer.h"
 #include "kvcheck/reports/explorer/explorer_page.h"
 #include "kvcheck/reports/explorer/packed_arrays.h"
+#include "kvcheck/reports/explorer/telling_cache.h"
 #include "kvcheck/reports/numbers/labels.h"
 
 namespace kv::reports {
@@ -66,50 +67,65 @@ std::string json_of(const Decision& decision) {
       .text();
 }
 
-std::string json_of(const ExplorerSteps& steps, PackedArrays& arrays) {
+// Writes the index of a page, and sets aside what is large as parts.
+class Writer {
+ public:
+  // Of the traces, only the one that the page opens with has parts that its first view needs.
+  std::string json_of(const ReplayResult& result, const ExplorerTrace* own, bool opens);
+
+  std::vector<ExplorerPart> parts() && { return std::move(parts_); }
+
+ private:
+  struct Shown {
+    const ReplayResult& result;
+    const ExplorerTrace* own;  // null if nothing is known but the results
+    TellingCache telling;
+    bool opens;
+  };
+
+  std::uint64_t add(std::string bytes, bool opened) {
+    parts_.push_back({std::move(bytes), opened});
+    return parts_.size() - 1;
+  }
+
+  std::string json_of(const ExplorerSteps& steps, bool opened);
+  std::string json_of(const Shown& shown, std::size_t index, const std::string& label);
+
+  std::vector<ExplorerPart> parts_;
+};
+
+std::string Writer::json_of(const ExplorerSteps& steps, bool opened) {
+  PackedArrays arrays;
+  const std::uint64_t slots = arrays.add(std::span(steps.slots));
+  const std::uint64_t retained = arrays.add(std::span(steps.retained));
   const std::int64_t mass =
       steps.mass.empty() ? -1 : static_cast<std::int64_t>(arrays.add(std::span(steps.mass)));
+  const auto json = [](const Decision& decision) { return reports::json_of(decision); };
   return JsonObject()
-      .add("slots", arrays.add(std::span(steps.slots)))
-      .add("retained", arrays.add(std::span(steps.retained)))
+      .add("part", add(arrays.bytes(), opened))
+      .add("slots", slots)
+      .add("retained", retained)
       .add("mass", mass)
-      .add_raw("decisions",
-               json_list(steps.decisions, [](const Decision& d) { return json_of(d); }))
+      .add("decisions", add(json_list(steps.decisions, json), opened))
       .text();
 }
 
-// The steps of the units of one cell.
-class StepsOfCell {
- public:
-  StepsOfCell(const ExplorerTrace* trace, std::size_t cell) : trace_(trace), cell_(cell) {}
-
-  // Null if there are none.
-  [[nodiscard]] const ExplorerSteps* of(const Residency& unit) const {
-    if (trace_ == nullptr) return nullptr;
-    for (const ExplorerSteps& one : trace_->steps) {
-      if (one.cell == cell_ && one.layer == unit.layer && one.head == unit.head) return &one;
-    }
-    return nullptr;
-  }
-
- private:
-  const ExplorerTrace* trace_;
-  std::size_t cell_;
-};
-
-std::string json_of(const CellResult& cell,
-                    const std::string& label,
-                    const StepsOfCell& steps,
-                    PackedArrays& arrays) {
+std::string Writer::json_of(const Shown& shown, std::size_t index, const std::string& label) {
+  const CellResult& cell = shown.result.cells[index];
   const Spec& spec = cell.cell.spec;
+  const bool telling = shown.opens && shown.telling.cell == index;
+  PackedArrays lifetimes;
   const std::string units = json_list(cell.residency, [&](const Residency& unit) {
     JsonObject json;
     json.add("layer", std::uint64_t{unit.layer})
         .add("head", std::uint64_t{unit.head})
         .add("lifetimes", is_narrow(unit.evicted_at.size())
-                              ? add_lifetimes<std::uint16_t>(unit, arrays)
-                              : add_lifetimes<std::uint32_t>(unit, arrays));
-    if (const ExplorerSteps* own = steps.of(unit)) json.add_raw("steps", json_of(*own, arrays));
+                              ? add_lifetimes<std::uint16_t>(unit, lifetimes)
+                              : add_lifetimes<std::uint32_t>(unit, lifetimes));
+    if (const ExplorerSteps* steps = steps_of(shown.own, index, unit)) {
+      const bool opened = telling && &cell.residency[shown.telling.unit] == &unit;
+      json.add_raw("steps", json_of(*steps, opened));
+    }
     return json.text();
   });
   return JsonObject()
@@ -127,23 +143,22 @@ std::string json_of(const CellResult& cell,
       .add("positions", name_of(spec.positions))
       .add("ranks", are_ranks(spec.positions))
       .add("unit", name_of(spec.unit))
+      .add("part", add(lifetimes.bytes(), telling))
       .add_raw("units", units)
       .text();
 }
 
-std::string json_of(const ReplayResult& result,
-                    std::span<const ExplorerTrace> traces,
-                    PackedArrays& arrays) {
-  const auto found = std::ranges::find(traces, result.trace.checksum, &ExplorerTrace::checksum);
-  const ExplorerTrace* const own = found == traces.end() ? nullptr : &*found;
+std::string Writer::json_of(const ReplayResult& result, const ExplorerTrace* own, bool opens) {
+  const Shown shown = {result, own, telling_cache(result, own), opens};
   std::vector<Spec> specs;
   for (const CellResult& cell : result.cells) specs.push_back(cell.cell.spec);
   const std::vector<std::string> labels = labels_of(specs);
   std::vector<std::string> cells;
+  std::uint64_t telling = 0;  // among the cells of the page
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    // Only the first seed of a spec has its residency recorded.
-    if (result.cells[i].residency.empty()) continue;
-    cells.push_back(json_of(result.cells[i], labels[i], {own, i}, arrays));
+    if (i == shown.telling.cell) telling = cells.size();
+    // Not every seed of a spec has its residency recorded.
+    if (!result.cells[i].residency.empty()) cells.push_back(json_of(shown, i, labels[i]));
   }
   const bool words = own != nullptr && own->transcript.text_ends.size() == result.trace.tokens;
   return JsonObject()
@@ -152,7 +167,9 @@ std::string json_of(const ReplayResult& result,
       .add("checksum", hexadecimal(result.trace.checksum))
       .add("tokens", std::uint64_t{result.trace.tokens})
       .add("bytes", std::uint64_t{is_narrow(result.trace.tokens) ? 2U : 4U})
-      .add_raw("words", words ? words_of(own->transcript) : "[]")
+      .add("text", words ? static_cast<std::int64_t>(add(words_of(own->transcript), opens)) : -1)
+      .add_raw("telling",
+               "[" + std::to_string(telling) + "," + std::to_string(shown.telling.unit) + "]")
       .add_raw("cells", json_list(cells, [](const std::string& cell) { return cell; }))
       .text();
 }
@@ -174,36 +191,34 @@ ExplorerSteps explorer_steps(std::size_t cell, const UnitSteps& steps) {
   return out;
 }
 
-std::string explorer_data(const StoredRun& run, std::span<const ExplorerTrace> traces) {
-  PackedArrays arrays;
-  std::string json =
-      JsonObject()
-          .add("version", run.summary.version)
-          .add("command", run.summary.command)
-          .add_raw("traces",
-                   json_list(run.traces,
-                             [&](const auto& trace) { return json_of(trace, traces, arrays); }))
-          .text();
-  // Blanks, so that the arrays begin at a multiple of 4.
-  json.resize((json.size() + 3) / 4 * 4, ' ');
-  std::string out;
-  for (std::size_t byte = 0; byte < 4; ++byte) {
-    out += static_cast<char>(json.size() >> (8 * byte) & 0xFFU);
-  }
-  return out.append(json).append(arrays.bytes());
+ExplorerData explorer_data(const StoredRun& run, std::span<const ExplorerTrace> traces) {
+  Writer writer;
+  bool opens = true;
+  const std::string shown = json_list(run.traces, [&](const ReplayResult& result) {
+    const auto found = std::ranges::find(traces, result.trace.checksum, &ExplorerTrace::checksum);
+    const bool here = has_residency(result) && std::exchange(opens, false);
+    return writer.json_of(result, found == traces.end() ? nullptr : &*found, here);
+  });
+  std::string index = JsonObject()
+                          .add("version", run.summary.version)
+                          .add("command", run.summary.command)
+                          .add_raw("traces", shown)
+                          .text();
+  return {std::move(index), std::move(writer).parts()};
 }
 
 Result<std::string> explorer_page(const StoredRun& run, std::span<const ExplorerTrace> traces) {
-  const auto recorded = [](const CellResult& cell) { return !cell.residency.empty(); };
-  const bool any = std::ranges::any_of(run.traces, [&](const ReplayResult& trace) {
-    return std::ranges::any_of(trace.cells, recorded);
-  });
-  if (!any) {
+  if (!std::ranges::any_of(run.traces, has_residency)) {
     return Error{Error::Kind::unsupported,
                  "run " + std::to_string(run.summary.id) +
                      " holds no trace with recorded residency; expected a run of kvcheck replay"};
   }
   return page_with(run.summary.command, explorer_data(run, traces));
+}
+
+bool has_residency(const ReplayResult& trace) {
+  return std::ranges::any_of(trace.cells,
+                             [](const CellResult& cell) { return !cell.residency.empty(); });
 }
 
 }  // namespace kv::reports

@@ -1,6 +1,7 @@
 #include "kvcheck/reports/explorer/explorer_page.h"
 
 #include <array>
+#include <string>
 #include <utility>
 
 #include "kvcheck/reports/explorer/base64.h"
@@ -9,15 +10,35 @@
 #include "kvcheck/reports/numbers/escape.h"
 
 namespace kv::reports {
+namespace {
 
-Result<std::string> page_with(std::string_view title, std::string_view data) {
-  const auto stream = deflated(data);
+// A script of a type that no browser runs: its text is data, and is not laid out.
+Result<std::string> element_of(const std::string& id, std::string_view bytes) {
+  const auto stream = deflated(bytes);
   if (!stream) return stream.error();
-  const std::array<std::pair<std::string_view, std::string>, 4> parts = {
-      {{"{title}", html_escaped(title)},
+  return "<script type=\"application/octet-stream\" id=\"" + id + "\">" + base64(*stream) +
+         "</script>\n";
+}
+
+}  // namespace
+
+Result<std::string> page_with(std::string_view title, const ExplorerData& data) {
+  const auto index = element_of("index", data.index);
+  if (!index) return index.error();
+  // The parts of the first view are before the script, which draws while the others are read.
+  std::array<std::string, 2> elements = {*index, ""};
+  for (std::size_t i = 0; i < data.parts.size(); ++i) {
+    const auto element = element_of("part-" + std::to_string(i), data.parts[i].bytes);
+    if (!element) return element.error();
+    elements[data.parts[i].opened ? 0 : 1] += *element;
+  }
+  const std::string escaped = html_escaped(title);
+  const std::array<std::pair<std::string_view, std::string_view>, 5> parts = {
+      {{"{title}", escaped},
        {"{style}", explorer_style},
-       {"{data}", base64(*stream)},
-       {"{script}", explorer_script}}};
+       {"{first}", elements[0]},
+       {"{script}", explorer_script},
+       {"{rest}", elements[1]}}};
   // Each mark occurs once and in this order. What was inserted is not searched: it may hold marks.
   const std::string_view page = explorer_html;
   std::string out;

@@ -5,10 +5,11 @@
 #include <string_view>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/reports/explorer/explorer.h"
 
 namespace kv::reports {
 
 // The page with this title and these data, which are compressed. Error: no memory.
-Result<std::string> page_with(std::string_view title, std::string_view data);
+Result<std::string> page_with(std::string_view title, const ExplorerData& data);
 
 }  // namespace kv::reports

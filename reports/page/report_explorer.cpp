@@ -1,7 +1,5 @@
 #include "kvcheck/reports/page/report_explorer.h"
 
-#include <algorithm>
-
 namespace kv::reports {
 namespace {
 
@@ -26,11 +24,6 @@ Result<std::string> explorer_of_report(const StoredRun& run,
   auto html = explorer_page(run, traces);
   if (!html && html.error().kind == Error::Kind::unsupported) return std::string();
   return html;
-}
-
-bool has_residency(const ReplayResult& trace) {
-  return std::ranges::any_of(trace.cells,
-                             [](const CellResult& cell) { return !cell.residency.empty(); });
 }
 
 }  // namespace kv::reports

@@ -14,7 +14,4 @@ namespace kv::reports {
 // there is too much for a report. Errors: no memory.
 Result<std::string> explorer_of_report(const StoredRun& run, std::span<const ExplorerTrace> traces);
 
-// Whether some cell of the trace has its residency recorded.
-bool has_residency(const ReplayResult& trace);
-
 }  // namespace kv::reports

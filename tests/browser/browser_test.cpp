@@ -1,15 +1,19 @@
 // Pages in headless Chromium. `./dev browser` installs what these tests need.
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <span>
 
+#include "kvcheck/reports/explorer/explorer.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
+#include "kvcheck/tests/reports/large_run.h"
 
 namespace kv {
 namespace {
 
-using namespace testing;
+using namespace ::testing;
 using test::run_shell;
 
 constexpr const char* packages = KVCHECK_SOURCE_DIR "/build/browser";
@@ -30,7 +34,18 @@ std::string missing() {
   return {};
 }
 
-class ExplorerPage : public TestWithParam<const char*> {
+// One check of a script.
+struct Check {
+  const char* script;
+  const char* name;
+};
+
+// The name alone in the list of tests.
+std::ostream& operator<<(std::ostream& out, const Check& check) {
+  return out << check.name;
+}
+
+class ExplorerPage : public TestWithParam<Check> {
  protected:
   static void SetUpTestSuite() {
     if (!missing().empty()) return;
@@ -57,27 +72,65 @@ class ExplorerPage : public TestWithParam<const char*> {
 };
 
 TEST_P(ExplorerPage, Passes) {
+  const auto [script, name] = GetParam();
   const auto ran =
-      run_shell("timeout 120 node '" KVCHECK_SOURCE_DIR "/tests/browser/explorer.mjs' " +
-                std::string(GetParam()) + " '" + packages + "' '" + (*folder_ / "steps.html") +
-                "' '" + (*folder_ / "bare.html") + "' 2>&1");
+      run_shell("timeout 120 node '" KVCHECK_SOURCE_DIR "/tests/browser/" + std::string(script) +
+                "' " + name + " '" + packages + "' '" + (*folder_ / "steps.html") + "' '" +
+                (*folder_ / "bare.html") + "' 2>&1");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("passed: " + std::string(name)));
+}
+
+constexpr const char* explorer = "explorer.mjs";
+constexpr const char* addresses = "explorer_links.mjs";
+
+INSTANTIATE_TEST_SUITE_P(Browser,
+                         ExplorerPage,
+                         Values(Check{explorer, "opening"},
+                                Check{explorer, "steps"},
+                                Check{explorer, "comparison"},
+                                Check{explorer, "walk"},
+                                Check{explorer, "tables"},
+                                Check{explorer, "words"},
+                                Check{explorer, "curve"},
+                                Check{explorer, "looks"},
+                                Check{addresses, "links"},
+                                Check{addresses, "alone"}),
+                         [](const auto& check) { return std::string(check.param.name); });
+
+// How a page of the size that docs/explorer.md promises reads its data.
+class ExplorerPageData : public TestWithParam<const char*> {
+ protected:
+  static void SetUpTestSuite() {
+    if (!missing().empty()) return;
+    folder_ = std::make_unique<test::TemporaryFolder>();
+    const testing::LargeRun large = testing::large_run();
+    const auto page = reports::explorer_page(large.run, std::span(&large.trace, 1));
+    ASSERT_TRUE(page);
+    std::ofstream(*folder_ / "large.html", std::ios::binary) << *page;
+  }
+
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  void SetUp() override {
+    if (const std::string what = missing(); !what.empty()) GTEST_SKIP() << what;
+  }
+
+  static inline std::unique_ptr<test::TemporaryFolder> folder_;
+};
+
+TEST_P(ExplorerPageData, Passes) {
+  const auto ran =
+      run_shell("timeout 120 node '" KVCHECK_SOURCE_DIR "/tests/browser/explorer_data.mjs' " +
+                std::string(GetParam()) + " '" + packages + "' '" + (*folder_ / "large.html") +
+                "' 2>&1");
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("passed: " + std::string(GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Browser,
-                         ExplorerPage,
-                         Values("opening",
-                                "steps",
-                                "links",
-                                "comparison",
-                                "walk",
-                                "tables",
-                                "words",
-                                "curve",
-                                "looks",
-                                "alone"),
-                         [](const auto& check) { return std::string(check.param); });
+INSTANTIATE_TEST_SUITE_P(Browser, ExplorerPageData, Values("lazy"), [](const auto& check) {
+  return std::string(check.param);
+});
 
 class ReportInBrowser : public TestWithParam<const char*> {
  protected:

@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "kvcheck/reports/explorer/base64.h"
 #include "kvcheck/reports/explorer/deflate.h"
@@ -13,6 +15,7 @@
 namespace kv::reports {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -27,12 +30,18 @@ StoredRun small_run() {
 // What explorer_data() packs.
 struct Data {
   boost::json::value json;
-  std::string arrays;
+  std::vector<ExplorerPart> parts;
 
-  // `count` numbers of `bytes` bytes from an offset on.
-  [[nodiscard]] std::vector<std::uint64_t> numbers(const boost::json::value& offset,
+  [[nodiscard]] const std::string& part(const boost::json::value& number) const {
+    return parts.at(number.to_number<std::size_t>()).bytes;
+  }
+
+  // `count` numbers of `bytes` bytes of a part, from an offset on.
+  [[nodiscard]] std::vector<std::uint64_t> numbers(const boost::json::value& number,
+                                                   const boost::json::value& offset,
                                                    std::size_t count,
                                                    std::size_t bytes) const {
+    const std::string& arrays = part(number);
     std::vector<std::uint64_t> read(count);
     const auto from = offset.to_number<std::size_t>();
     EXPECT_LE(from + count * bytes, arrays.size());
@@ -45,16 +54,9 @@ struct Data {
   }
 };
 
-Data unpacked(const std::string& packed) {
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < 4; ++i) {
-    length |= std::size_t{static_cast<unsigned char>(packed.at(i))} << (8 * i);
-  }
-  return {boost::json::parse(packed.substr(4, length)), packed.substr(4 + length)};
-}
-
 Data data_of(const StoredRun& run, const std::vector<ExplorerTrace>& texts = {}) {
-  return unpacked(explorer_data(run, texts));
+  ExplorerData data = explorer_data(run, texts);
+  return {boost::json::parse(data.index), std::move(data.parts)};
 }
 
 // The bytes of base64, the reverse of base64().
@@ -106,13 +108,14 @@ void expect_residency(const StoredRun& run, std::size_t width) {
     if (cell.residency.empty()) continue;
     const auto& shown = trace.at("cells").at(at++);
     EXPECT_EQ(shown.at("spec").as_string(), cell.cell.spec.canonical());
+    EXPECT_EQ(shown.at("seed").as_string(), std::to_string(cell.cell.seed));
     ASSERT_EQ(shown.at("units").as_array().size(), cell.residency.size());
     for (std::size_t i = 0; i < cell.residency.size(); ++i) {
       const Residency& unit = cell.residency[i];
       const auto& written = shown.at("units").at(i);
       EXPECT_EQ(written.at("layer").to_number<std::size_t>(), unit.layer);
       EXPECT_EQ(written.at("head").to_number<std::size_t>(), unit.head);
-      const auto lifetimes = data.numbers(written.at("lifetimes"), tokens, width);
+      const auto lifetimes = data.numbers(shown.at("part"), written.at("lifetimes"), tokens, width);
       std::vector<Position> read;
       for (std::size_t p = 0; p < tokens; ++p) {
         read.push_back(static_cast<Position>(lifetimes[p] == 0 ? tokens + 1 : p + lifetimes[p]));
@@ -142,11 +145,23 @@ TEST(Explorer, LongStreamsHaveWiderNumbers) {
 }
 
 TEST(Explorer, DeflatedBytesAreSmallerAndInflateToThemselves) {
-  const std::string data = explorer_data(small_run(), {});
-  const std::string stream = testing::taken(deflated(data));
-  EXPECT_LT(stream.size(), data.size() / 2);
-  EXPECT_EQ(inflated(stream, data.size()), data);
+  const std::string index = explorer_data(small_run(), {}).index;
+  const std::string stream = testing::taken(deflated(index));
+  EXPECT_LT(stream.size(), index.size() / 2);
+  EXPECT_EQ(inflated(stream, index.size()), index);
   EXPECT_EQ(inflated(testing::taken(deflated("")), 0), "");
+}
+
+// The page offers the seeds of a policy and budget, so these have one label.
+TEST(Explorer, SeedsOfASpecHaveTheSameLabel) {
+  const Data data = data_of(small_run());
+  std::map<std::string, std::set<std::string>> seeds;
+  for (const auto& cell : data.json.at("traces").at(0).at("cells").as_array()) {
+    const auto text = [&](const char* name) { return std::string(cell.at(name).as_string()); };
+    seeds[text("label") + " " + text("budget")].insert(text("seed"));
+  }
+  EXPECT_THAT(seeds["reservoir 12"], ElementsAre("1", "18446744073709551615"));
+  EXPECT_THAT(seeds["window 20"], ElementsAre("1"));
 }
 
 TEST(Explorer, WordsAreThoseOfTheTraceWithTheSameChecksum) {
@@ -157,14 +172,17 @@ TEST(Explorer, WordsAreThoseOfTheTraceWithTheSameChecksum) {
     text.transcript.text_ends.push_back(static_cast<std::int64_t>(text.transcript.text.size()));
   }
   const Data data = data_of(run, {text});
-  const auto& words = data.json.at("traces").at(0).at("words").as_array();
+  const auto words_of = [](const Data& from) {
+    return boost::json::parse(from.part(from.json.at("traces").at(0).at("text"))).as_array();
+  };
+  const auto words = words_of(data);
   ASSERT_EQ(words.size(), run.traces[0].trace.tokens);
   EXPECT_EQ(words[0].as_string(), " a");
   EXPECT_EQ(words[1].as_string(), "</script>");
   EXPECT_EQ(words[2].as_string(), " a");
   text.checksum += 1;
   const Data other = data_of(run, {text});
-  EXPECT_TRUE(other.json.at("traces").at(0).at("words").as_array().empty());
+  EXPECT_EQ(other.json.at("traces").at(0).at("text").as_int64(), -1);
 }
 
 TEST(Explorer, StepsAreInTheDataOfTheirUnit) {
@@ -197,18 +215,28 @@ TEST(Explorer, StepsAreInTheDataOfTheirUnit) {
     EXPECT_FALSE(unit.as_object().contains("steps"));
   }
   const auto& written = units.back().at("steps");
-  const auto slots = data.numbers(written.at("slots"), tokens, 4);
+  const auto slots = data.numbers(written.at("part"), written.at("slots"), tokens, 4);
   EXPECT_TRUE(std::ranges::equal(slots, steps.slots));
   // 1.5 as IEEE binary32.
-  EXPECT_EQ(data.numbers(written.at("retained"), tokens, 4)[12], 0x3FC00000U);
-  const auto codes = data.numbers(written.at("mass"), steps.mass.size(), 1);
+  EXPECT_EQ(data.numbers(written.at("part"), written.at("retained"), tokens, 4)[12], 0x3FC00000U);
+  const auto codes = data.numbers(written.at("part"), written.at("mass"), steps.mass.size(), 1);
   EXPECT_EQ(codes[0], 0U);
   EXPECT_EQ(codes[5], 255U);
   for (std::size_t i = 0; i + 2 < codes.size(); ++i) {
     EXPECT_NEAR(std::exp2(-static_cast<double>(codes[i]) / 16) / steps.mass[i], 1, 0.0222);
   }
-  EXPECT_EQ(boost::json::serialize(written.at("decisions")),
-            R"([{"seen":9,"candidates":4,"victims":[[3,2.5E-1],[5,null]],"next":[[7,null]]}])");
+  EXPECT_EQ(data.part(written.at("decisions")),
+            R"([{"seen":9,"candidates":4,"victims":[[3,0.25],[5,null]],"next":[[7,null]]}])");
+}
+
+// The bytes that an element of the page holds.
+std::string held_by(const std::string& page, const std::string& id, std::size_t size) {
+  const std::string begin = "<script type=\"application/octet-stream\" id=\"" + id + "\">";
+  const std::size_t at = page.find(begin);
+  EXPECT_NE(at, std::string::npos) << id;
+  if (at == std::string::npos) return {};
+  const std::size_t from = at + begin.size();
+  return inflated(bytes_of(page.substr(from, page.find('<', from) - from)), size);
 }
 
 TEST(Explorer, ThePageIsWholeAndTheSameForTheSameRun) {
@@ -216,12 +244,19 @@ TEST(Explorer, ThePageIsWholeAndTheSameForTheSameRun) {
   ASSERT_TRUE(page) << page.error().message;
   EXPECT_EQ(*page, *explorer_page(small_run(), {}));
   EXPECT_THAT(*page, HasSubstr("explore: kvcheck replay &lt;x&gt;</title>"));
-  const std::string data = explorer_data(small_run(), {});
-  const std::size_t from = page->find("id=\"data\">") + 10;
-  const std::string stream = bytes_of(page->substr(from, page->find('<', from) - from));
-  EXPECT_EQ(inflated(stream, data.size()), data);
+  const ExplorerData data = explorer_data(small_run(), {});
+  EXPECT_EQ(held_by(*page, "index", data.index.size()), data.index);
+  ASSERT_GT(data.parts.size(), 2U);
+  const std::size_t script = page->find("<script>");
+  for (std::size_t i = 0; i < data.parts.size(); ++i) {
+    const std::string id = "part-" + std::to_string(i);
+    EXPECT_EQ(held_by(*page, id, data.parts[i].bytes.size()), data.parts[i].bytes);
+    // The script draws its first view while the browser reads what follows it.
+    EXPECT_EQ(page->find("\"" + id + "\"") < script, data.parts[i].opened) << id;
+  }
   EXPECT_THAT(*page, HasSubstr("<noscript><p class=\"note\">This page needs JavaScript"));
-  for (const char* const foreign : {"{data}", "{script}", "src=", "href=", "https:", "@import"}) {
+  for (const char* const foreign :
+       {"{first}", "{rest}", "{script}", "src=", "href=", "https:", "@import"}) {
     EXPECT_THAT(*page, Not(HasSubstr(foreign)));
   }
 }

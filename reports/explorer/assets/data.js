@@ -1,40 +1,80 @@
 'use strict';
 
-// What the run holds; the format is described in the README of reports/explorer.
+// What the run holds; the format is described in the README of reports/explorer. Only the index is
+// read when the page opens. A part of the data is inflated when a view needs it, and then kept.
 let run = { traces: [] };
-let packed = null;  // the bytes of all arrays
 const never = 0xffffffff;
+const decoded = { parts: 0, bytes: 0 };  // what was inflated, for the tests
+const parts = new Map();
 
-async function inflated(text) {
+const whole = new Promise((done) => {
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', done);
+  else done();
+});
+
+function bytesOf(base64) {
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  // Uint8Array.from() takes ten times as long for a string.
+  for (let i = 0; i < letters.length; i += 1) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+
+// The bytes of an element, whose text is not kept. The page runs its scripts before the browser has
+// read the parts that the first view does not need.
+async function inflated(id) {
   if (!('DecompressionStream' in window)) {
     throw new Error('This browser cannot inflate the data of the page; please open it in ' +
       'Chromium 80, Firefox 113, Safari 16.4 or a later one.');
   }
-  const letters = atob(text.trim());
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i += 1) bytes[i] = letters.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
-  return new Response(stream).arrayBuffer();
+  if (!document.getElementById(id)) await whole;
+  const element = document.getElementById(id);
+  try {
+    const stream = new Blob([bytesOf(element.textContent)]).stream()
+      .pipeThrough(new DecompressionStream('deflate'));
+    const buffer = await new Response(stream).arrayBuffer();
+    decoded.parts += 1;
+    decoded.bytes += buffer.byteLength;
+    element.remove();
+    return buffer;
+  } catch {
+    throw new Error('The data of this page are damaged; please write it again with ' +
+      'kvcheck explore.');
+  }
 }
 
-async function readData() {
-  const element = document.getElementById('data');
-  const buffer = await inflated(element.textContent).catch((error) => {
-    throw error.message.startsWith('This browser') ? error
-      : new Error('The data of this page are damaged; please write it again with kvcheck explore.');
-  });
-  element.remove();
-  const length = new DataView(buffer).getUint32(0, true);
-  run = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  packed = buffer.slice(4 + length);
+const jsonOf = (buffer) => JSON.parse(new TextDecoder().decode(buffer));
+
+async function readIndex() {
+  run = jsonOf(await inflated('index'));
+}
+
+function part(number) {
+  if (!parts.has(number)) parts.set(number, inflated('part-' + number));
+  return parts.get(number);
+}
+
+// Reads what the functions below need of a cache.
+async function loadCache({ cell, unit }) {
+  const { steps } = unit;
+  const numbers = steps ? [cell.part, steps.part, steps.decisions] : [cell.part];
+  const [lifetimes, arrays, decisions] = await Promise.all(numbers.map(part));
+  cell.packed = lifetimes;
+  if (!steps) return;
+  steps.packed = arrays;
+  unit.decisions ??= jsonOf(decisions);
+}
+
+async function loadWords(trace) {
+  trace.words ??= trace.text < 0 ? [] : jsonOf(await part(trace.text));
 }
 
 // For each position, the number of tokens seen when it was evicted; `never` if it never was. A
 // position whose number is above n is visible to the query of token n - 1.
-function evictedAt(trace, unit) {
+function evictedAt(trace, { cell, unit }) {
   if (unit.numbers) return unit.numbers;
   const Lifetimes = trace.bytes === 2 ? Uint16Array : Uint32Array;
-  unit.numbers = Uint32Array.from(new Lifetimes(packed, unit.lifetimes, trace.tokens),
+  unit.numbers = Uint32Array.from(new Lifetimes(cell.packed, unit.lifetimes, trace.tokens),
     (lifetime, position) => (lifetime === 0 ? never : position + lifetime));
   return unit.numbers;
 }
@@ -94,57 +134,34 @@ function firstParting(one, other) {
 
 // The attention of the query of token seen - 1 to what it sees, by rank: each at 2 % or better.
 // Null if the page does not have it.
-function attentionOf(trace, unit, seen) {
+function attentionOf({ unit, evicted }, seen) {
   if (!unit.steps || unit.steps.mass < 0) return null;
-  const counts = visibleCounts(unit, evictedAt(trace, unit));
+  const counts = visibleCounts(unit, evicted);
   if (!unit.starts) {
     unit.starts = new Float64Array(counts.length);
     for (let n = 1; n < counts.length; n += 1) unit.starts[n] = unit.starts[n - 1] + counts[n - 1];
   }
-  const codes = new Uint8Array(packed, unit.steps.mass + unit.starts[seen], counts[seen]);
-  return Float64Array.from(codes, (code) => (code === 255 ? 0 : 2 ** (-code / 16)));
+  const from = unit.steps.mass + unit.starts[seen];
+  return Float64Array.from(new Uint8Array(unit.steps.packed, from, counts[seen]),
+    (code) => (code === 255 ? 0 : 2 ** (-code / 16)));
 }
 
-function retainedOf(trace, unit, seen) {
-  return unit.steps ? new Float32Array(packed, unit.steps.retained, trace.tokens)[seen - 1] : null;
+function retainedOf(trace, { steps }, seen) {
+  return steps ? new Float32Array(steps.packed, steps.retained, trace.tokens)[seen - 1] : null;
 }
 
 // The slot of each position, in which it is stored from its arrival to its eviction.
-function slotsOf(trace, unit) {
-  return unit.steps ? new Uint32Array(packed, unit.steps.slots, trace.tokens) : null;
+function slotsOf(trace, { steps }) {
+  return steps ? new Uint32Array(steps.packed, steps.slots, trace.tokens) : null;
 }
 
 // The decisions of the policy when `seen` tokens were seen.
 function decisionsAt(unit, seen) {
-  return unit.steps ? unit.steps.decisions.filter((one) => one.seen === seen) : [];
+  return unit.steps ? unit.decisions.filter((one) => one.seen === seen) : [];
 }
 
-// Whether a cache evicts other tokens than the oldest after its sinks.
-function selects(evicted, sinks) {
-  for (let p = sinks + 1; p < evicted.length; p += 1) if (evicted[p] < evicted[p - 1]) return true;
-  return false;
-}
-
-// How much a reader sees in a cache: nothing evicted, the oldest, others, or those with their scores.
-function interest(trace, { cell, unit }) {
-  const scored = (one) => one.victims.some(([, score]) => score !== null);
-  if (unit.steps?.decisions.some(scored)) return 3;
-  const evicted = evictedAt(trace, unit);
-  if (selects(evicted, cell.sinks)) return 2;
-  return evicted.some((at) => at <= evicted.length) ? 1 : 0;
-}
-
-// The first cache of those of most interest. Of each cell only the units that the page knows best are
-// looked at, or its first if it knows none better, because a page may hold thousands.
-function mostTelling(trace, caches) {
-  const looked = caches.filter(({ cell, unit }) =>
-    (cell.units.some((one) => one.steps) ? unit.steps : unit === cell.units[0]));
-  const interests = looked.map((one) => interest(trace, one));
-  return looked[interests.indexOf(Math.max(...interests))];
-}
-
-// The number of tokens seen at which a reader begins: an eviction in the middle of the stream, the last
-// one if all are earlier, the end if there is none.
+// The number of tokens seen at which a reader begins: an eviction in the middle of the stream, the
+// last one if all are earlier, the end if there is none.
 function tellingStep(evicted) {
   return nextEviction(evicted, Math.floor(evicted.length / 2) - 1, 1) ||
     nextEviction(evicted, evicted.length + 1, -1) || evicted.length;

@@ -1,71 +1,10 @@
 
-const state = { trace: 0, policy: '', budget: '', other: '', otherBudget: '', layer: '', head: '',
-  shade: 'residency', of: 'a', stage: 0, seen: 0 };
-const first = ['policy', 'budget', 'layer', 'head'];
-let shown = null;
-let drawnTrace = null;
 const later = {};
 
 // Calls `action` once nothing has called this with the same name for so long.
 function settle(name, milliseconds, action) {
   clearTimeout(later[name]);
   later[name] = setTimeout(action, milliseconds);
-}
-
-const all = () => run.traces[state.trace].cells.flatMap((cell) => cell.units.map((unit) => ({
-  cell, unit, policy: cell.label, budget: String(cell.budget), layer: String(unit.layer),
-  head: String(unit.head) })));
-
-// Fills a list with the values that are there; a value that it does not have becomes its first.
-function fill(id, values, names = values) {
-  const list = [...new Set(values)];
-  if (!list.includes(state[id])) [state[id]] = list;
-  at(id).replaceChildren(...list.map((value) => new Option(names[values.indexOf(value)], value)));
-  at(id).value = state[id];
-}
-
-// The unit of the first cache, after its lists were filled from left to right.
-function firstCache() {
-  let left = all();
-  first.forEach((part) => {
-    fill(part, left.map((one) => one[part]));
-    left = left.filter((one) => one[part] === state[part]);
-  });
-  return left[0];
-}
-
-// The unit of the second cache that is nearest to the first one's; null if there is no second.
-function otherCache() {
-  const policies = all().map((one) => one.policy);
-  fill('other', ['', ...policies], ['no other policy', ...policies]);
-  at('otherBudget').parentElement.hidden = state.other === '';
-  if (state.other === '') return null;
-  const cells = all().filter((one) => one.policy === state.other);
-  fill('otherBudget', cells.map((one) => one.budget));
-  const units = cells.filter((one) => one.budget === state.otherBudget);
-  return units.find((one) => one.layer === state.layer && one.head === state.head) ??
-    units.find((one) => one.layer === state.layer) ?? units[0];
-}
-
-function select() {
-  const trace = run.traces[state.trace];
-  at('trace').value = String(state.trace);
-  const cacheOf = (one) => one && { ...one, evicted: evictedAt(trace, one.unit) };
-  shown = { trace, a: cacheOf(firstCache()), b: cacheOf(otherCache()) };
-  if (!shown.b) state.of = 'a';
-  shown.focus = shown[state.of];
-  const hasAttention = shown.a.unit.steps?.mass >= 0;
-  if (!hasAttention) state.shade = 'residency';
-  at('shade').querySelector('[value=attention]').disabled = !hasAttention;
-  ['shade', 'of'].forEach((id) => { at(id).value = state[id]; });
-  at('of').parentElement.hidden = !shown.b;
-  if (drawnTrace !== trace) {
-    drawText(trace);
-    zoomTo(1, trace.tokens, trace.tokens);
-  }
-  drawnTrace = trace;
-  if (state.seen === 0) state.seen = tellingStep(shown.focus.evicted);
-  shown.parting = shown.b ? firstParting(shown.a.evicted, shown.b.evicted) : 0;
 }
 
 function aboutWords() {
@@ -91,6 +30,7 @@ function drawTables() {
 }
 
 function show() {
+  if (busy) return;  // select() has not ended, and draw() follows it
   const { trace, a, b } = shown;
   state.seen = Math.min(Math.max(1, state.seen), trace.tokens);
   const { seen } = state;
@@ -117,36 +57,40 @@ function show() {
   // Not at every step of the slider: a reader of the screen would be told each of them, and
   // browsers refuse addresses that change too often.
   settle('announce', 700, () => { at('announce').textContent = at('status').textContent; });
-  settle('link', 150, () => history.replaceState(null, '', '#' + new URLSearchParams(state)));
+  settle('link', 150, writeLink);
 }
 
-function readLink() {
-  const link = new URLSearchParams(location.hash.slice(1));
-  const number = (name, least) => Math.max(least, Math.trunc(Number(link.get(name))) || least);
-  Object.keys(state).forEach((name) => {
-    if (link.has(name) && typeof state[name] === 'string') state[name] = link.get(name);
-  });
-  if (!['a', 'b'].includes(state.of)) state.of = 'a';
-  if (!['residency', 'attention'].includes(state.shade)) state.shade = 'residency';
-  if (run.traces[number('trace', 0)]?.cells.length > 0) state.trace = number('trace', 0);
-  state.stage = Math.min(stages.length - 1, number('stage', 0));
-  // select() replaces 0 by a step of the cache at which there is something to see.
-  state.seen = number('seen', 0);
+// Draws what was selected; the first time of a trace with its words.
+function draw() {
+  const { trace } = shown;
+  if (drawnTrace !== trace) {
+    drawText(trace);
+    zoomTo(1, trace.tokens, trace.tokens);
+  }
+  drawnTrace = trace;
+  show();
+}
+
+function fail(error) {
+  ['choice', 'view', 'loading'].forEach((id) => { at(id).hidden = true; });
+  at('problem').textContent = error.message;
+  at('problem').hidden = false;
+}
+
+// After the reader selected something else.
+function refresh() {
+  at('lacking').hidden = true;
+  select().then((newest) => { if (newest) draw(); }).catch(fail);
 }
 
 // Shows what the address names, and says what of it the page does not have.
-function follow() {
+async function follow() {
   readLink();
-  select();
-  const link = new URLSearchParams(location.hash.slice(1));
-  const names = { trace: 'trace', policy: 'policy', budget: 'budget', layer: 'layer',
-    head: 'head', other: 'other policy', otherBudget: 'budget of the other policy' };
-  const lacking = Object.keys(names)
-    .filter((name) => link.get(name) && link.get(name) !== String(state[name]))
-    .map((name) => names[name] + ' ' + link.get(name));
-  at('lacking').hidden = lacking.length === 0;
-  at('lacking').textContent = 'The address names ' + lacking.join(', ') +
-    ', which this page does not have.';
+  if (!await select()) return;
+  ['choice', 'view'].forEach((id) => { at(id).hidden = false; });
+  draw();
+  at('lacking').textContent = lackingSentence();
+  at('lacking').hidden = at('lacking').textContent === '';
 }
 
 function go(seen) {
@@ -199,10 +143,8 @@ function listen() {
   });
   Object.keys(state).filter((name) => at(name)?.tagName === 'SELECT').forEach((name) => {
     at(name).addEventListener('change', () => {
-      at('lacking').hidden = true;
       state[name] = name === 'trace' ? Number(at(name).value) : at(name).value;
-      select();
-      show();
+      refresh();
     });
   });
   const clicks = { back: () => go(state.seen - 1), forward: () => go(state.seen + 1),
@@ -225,27 +167,23 @@ function listen() {
   const resized = () => drawCurve(shown, state.seen);
   window.addEventListener('resize', () => settle('resize', 150, resized));
   at('text').addEventListener('pointerover', (event) => explainWord(event, shown));
-  window.addEventListener('hashchange', () => { follow(); show(); });
+  window.addEventListener('hashchange', () => { follow().catch(fail); });
 }
 
 async function start() {
-  await readData();
+  await readIndex();
   run.traces.forEach((trace, index) => {
     if (trace.cells.length > 0) at('trace').append(new Option(trace.name, String(index)));
   });
   state.trace = run.traces.findIndex((trace) => trace.cells.length > 0);
-  const telling = mostTelling(run.traces[state.trace], all());
-  first.forEach((part) => { state[part] = telling[part]; });
-  at('choice').hidden = false;
-  at('view').hidden = false;
-  follow();
+  readLink();  // the trace, whose most telling cache is shown unless the address names another
+  const { cells, telling } = run.traces[state.trace];
+  const begin = all().find(({ unit }) => unit === cells[telling[0]].units[telling[1]]);
+  first.forEach((name) => { state[name] = begin[name]; });
+  await follow();
   listen();
-  show();
   at('loading').hidden = true;
+  performance.mark('ready');
 }
 
-start().catch((error) => {
-  at('loading').hidden = true;
-  at('problem').textContent = error.message;
-  at('problem').hidden = false;
-});
+start().catch(fail);

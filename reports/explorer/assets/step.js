@@ -85,7 +85,7 @@ function drawEvicted(shown, seen, redraw) {
 // The row of the mask: which positions the query sees, and how much it attends to each.
 function drawMask({ trace, focus }, seen) {
   const visible = alive(focus.evicted, seen, seen - 1);
-  const attention = attentionOf(trace, focus.unit, seen);
+  const attention = attentionOf(focus, seen);
   const drawn = [svg('rect', { x: 0, y: 0, width: seen, height: 40, class: 'hidden-tokens' })];
   let begin = -1;
   for (let p = 0; p <= seen; p += 1) {
@@ -124,7 +124,7 @@ function drawCache(shown, seen, redraw) {
   const { trace, focus } = shown;
   const { cell, unit, evicted } = focus;
   const visible = alive(evicted, seen, seen - 1);
-  const attention = attentionOf(trace, unit, seen);
+  const attention = attentionOf(focus, seen);
   const slots = slotsOf(trace, unit);
   const rows = visible.map((p, rank) => ({ rank, p, rotary: cell.ranks ? rank : p,
     kind: evicted[p] === seen ? 'evicted now' : kindOf(cell, p, seen),

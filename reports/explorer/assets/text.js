@@ -71,7 +71,7 @@ function classOf(one, other, position, seen) {
 function paintText(shown, seen, byAttention) {
   const { trace, a, b } = shown;
   const words = at('text').children;
-  const attention = byAttention ? attentionOf(trace, a.unit, seen) : null;
+  const attention = byAttention ? attentionOf(a, seen) : null;
   const shares = new Map();
   if (attention) {
     alive(a.evicted, seen, seen - 1).forEach((p, rank) => shares.set(p, attention[rank]));
@@ -83,7 +83,7 @@ function paintText(shown, seen, byAttention) {
     if (word.className !== name) word.className = name;
     // The root, so that small shares can be seen beside the largest.
     const shade = name === 'paid' ? Math.sqrt(shares.get(position)).toFixed(3) : '';
-    if (word.dataset.shade !== shade) {
+    if ((word.dataset.shade ?? '') !== shade) {
       word.dataset.shade = shade;
       word.style.setProperty('--share', shade === '' ? '0' : shade);
     }
