@@ -15,7 +15,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 5> table = {{
+constexpr std::array<Option, 6> table = {{
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
@@ -30,6 +30,9 @@ constexpr std::array<Option, 5> table = {{
      .value = "LAYER/HEAD",
      .help = "the cache of each spec whose attention, scores and slots the page has, by its first "
              "head, or all [the first of the last layer]"},
+    {.name = "seed",
+     .value = "N",
+     .help = "the seed of policies that draw, of whose caches the page has these [all recorded]"},
     {.name = "run", .value = "ID", .help = "the run to show [the newest replay]"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
@@ -41,12 +44,11 @@ constexpr std::string_view help =
     "\n"
     "RUN.db is a results file that kvcheck replay wrote with -o. The page needs no other file and\n"
     "no network. It shows the residents of a unit after any number of tokens and what is evicted\n"
-    "at each step, for the first seed of each spec; two caches with their difference; and one\n"
-    "trim in four stages. Arrow keys step, n and p jump to the next and the previous eviction, "
-    "and\n"
-    "the address of the page names what it shows. Attention, scores and slots are computed anew\n"
-    "from --trace, whose checksum must be that of the run. Of a long stream the results file has\n"
-    "one unit only; kvcheck replay says how many it has recorded.\n"
+    "at each step, for each recorded seed; two caches with their difference; and one trim in four\n"
+    "stages. Arrow keys step, n and p jump to the next and the previous eviction, and the address\n"
+    "of the page names what it shows. Attention, scores and slots are computed anew from --trace,\n"
+    "whose checksum must be that of the run. Of a long stream, or of many seeds, the results file\n"
+    "has one unit only.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -78,10 +80,12 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!right) return right.error();
   const std::string output = arguments->value("output");
   if (output.empty()) return usage_error("the page has no name; name one with -o PAGE.html");
-  const auto unit = unit_choice(arguments->value("unit"));
+  const auto unit = unit_choice(arguments->value("unit"), arguments->value("seed"));
   if (!unit) return unit.error();
-  if (arguments->given("unit") && !arguments->given("trace")) {
-    return usage_error("--unit needs a trace to replay; name it with --trace FILE");
+  for (const char* const option : {"unit", "seed"}) {
+    if (!arguments->given(option) || arguments->given("trace")) continue;
+    return usage_error("--" + std::string(option) +
+                       " needs a trace to replay; name it with --trace FILE");
   }
   const bool piped = output == "-";
   if (auto can = piped ? Result<void>() : check_output(output); !can) return can;
@@ -98,9 +102,9 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (auto done = write_texts({{output, *page}}, streams.out); !done) return done;
   (piped ? streams.err : streams.out) << "Page: " << output << '\n';
   if (page->size() > largest_page) {
-    streams.err
-        << "Note: the page has " << page->size() / 1'000'000
-        << " MB and may open slowly; --unit LAYER/HEAD takes the steps of one cache only.\n";
+    streams.err << "Note: the page has " << page->size() / 1'000'000
+                << " MB and may open slowly; --unit LAYER/HEAD and --seed N take the steps of one "
+                   "cache only.\n";
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -25,9 +26,20 @@ struct Selected {
   const Residency* recorded = nullptr;
 };
 
+// A cell is left out if its spec was recorded with the requested seed too.
+bool has_other_seed(const ReplayResult& result, std::size_t cell, const UnitChoice& choice) {
+  const Cell& own = result.cells[cell].cell;
+  if (!choice.seed || own.seed == *choice.seed) return false;
+  return std::ranges::any_of(result.cells, [&](const CellResult& other) {
+    return other.cell.seed == *choice.seed && other.cell.spec == own.spec &&
+           !other.residency.empty();
+  });
+}
+
 std::vector<Selected> select(const ReplayResult& result, const UnitChoice& choice) {
   std::vector<Selected> selected;
   for (std::size_t cell = 0; cell < result.cells.size(); ++cell) {
+    if (has_other_seed(result, cell, choice)) continue;
     const std::vector<Residency>& units = result.cells[cell].residency;
     std::size_t last = 0;
     for (const Residency& unit : units) last = std::max(last, unit.layer);
@@ -42,6 +54,20 @@ std::vector<Selected> select(const ReplayResult& result, const UnitChoice& choic
     }
   }
   return selected;
+}
+
+// Whether the run has recorded a cell with the seed that --seed names.
+Result<void> expect_seed(const ReplayResult& result, const UnitChoice& choice) {
+  std::set<std::uint64_t> seeds;
+  for (const CellResult& cell : result.cells) {
+    if (!cell.residency.empty()) seeds.insert(cell.cell.seed);
+  }
+  if (!choice.seed || seeds.contains(*choice.seed)) return {};
+  std::vector<std::string> there;
+  for (const std::uint64_t seed : seeds) there.push_back(std::to_string(seed));
+  return usage_error("--seed is " + std::to_string(*choice.seed) + ", of which '" +
+                     printable_line(result.trace.name) +
+                     "' has no recorded residency; expected one of " + join(there, ", "));
 }
 
 Error nothing_selected(const ReplayResult& result, const UnitChoice& choice) {
@@ -96,19 +122,26 @@ Error not_replayed(const std::string& word, std::uint64_t checksum, std::int64_t
 
 }  // namespace
 
-Result<UnitChoice> unit_choice(std::string_view text) {
-  if (text.empty()) return UnitChoice{};
-  if (text == "all") return UnitChoice{.kind = UnitChoice::Kind::all};
-  const std::size_t slash = text.find('/');
+Result<UnitChoice> unit_choice(std::string_view unit, std::string_view seed) {
+  UnitChoice choice;
+  if (!seed.empty()) {
+    const auto number = parse_count(seed, "--seed", 0, std::numeric_limits<std::uint64_t>::max());
+    if (!number) return number.error();
+    choice.seed = *number;
+  }
+  if (unit.empty()) return choice;
+  choice.kind = UnitChoice::Kind::all;
+  if (unit == "all") return choice;
+  const std::size_t slash = unit.find('/');
   const auto number = [](std::string_view digits) {
     return parse_count(digits, "--unit", 0, std::numeric_limits<std::uint32_t>::max());
   };
   if (slash != std::string_view::npos) {
-    const auto layer = number(text.substr(0, slash));
-    const auto head = number(text.substr(slash + 1));
-    if (layer && head) return UnitChoice{UnitChoice::Kind::one, *layer, *head};
+    const auto layer = number(unit.substr(0, slash));
+    const auto head = number(unit.substr(slash + 1));
+    if (layer && head) return UnitChoice{UnitChoice::Kind::one, *layer, *head, choice.seed};
   }
-  return usage_error("--unit is '" + printable_line(text) +
+  return usage_error("--unit is '" + printable_line(unit) +
                      "'; expected all, or a layer and a head, as in 5/0");
 }
 
@@ -128,6 +161,7 @@ Result<reports::ExplorerTrace> explored_trace(const std::string& word,
   }
   Trace& trace = opened->trace;
   trace.mark(result->trace.marks);
+  if (auto there = expect_seed(*result, choice); !there) return there.error();
   const std::vector<Selected> selected = select(*result, choice);
   if (selected.empty()) return nothing_selected(*result, choice);
   auto steps = all_steps(trace, *result, selected);

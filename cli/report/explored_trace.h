@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,13 +20,15 @@ namespace kv::cli {
 struct UnitChoice {
   enum class Kind { last_layer, one, all };
 
-  Kind kind = Kind::last_layer;  // the first cache of the last recorded layer
-  std::size_t layer = 0;         // for `one`: the layer's number in the model,
-  std::size_t head = 0;          // and the first head of the cache
+  Kind kind = Kind::last_layer;         // the first cache of the last recorded layer
+  std::size_t layer = 0;                // for `one`: the layer's number in the model,
+  std::size_t head = 0;                 // and the first head of the cache
+  std::optional<std::uint64_t> seed{};  // --seed: of specs with several; empty: all of them
 };
 
-// Errors: neither "all" nor LAYER/HEAD.
-Result<UnitChoice> unit_choice(std::string_view text);
+// Empty texts are options that are not given. Errors: `unit` is neither "all" nor LAYER/HEAD;
+// `seed` is no seed.
+Result<UnitChoice> unit_choice(std::string_view unit, std::string_view seed);
 
 // The trace that `word` names, a file or a synthetic stream, with the steps of the selected caches
 // whose residency the run recorded. Errors: those of the trace; the run did not replay it, by its

@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Browser,
                                 Check{addresses, "alone"}),
                          [](const auto& check) { return std::string(check.param.name); });
 
-// How a page of the size that docs/explorer.md promises reads its data.
+// How the page reads its data: one of the size that docs/explorer.md promises, and one with seeds.
 class ExplorerPageData : public TestWithParam<const char*> {
  protected:
   static void SetUpTestSuite() {
@@ -108,6 +108,12 @@ class ExplorerPageData : public TestWithParam<const char*> {
     const auto page = reports::explorer_page(large.run, std::span(&large.trace, 1));
     ASSERT_TRUE(page);
     std::ofstream(*folder_ / "large.html", std::ios::binary) << *page;
+    const auto written = run_shell(
+        "cd '" + (*folder_ / "") +
+        "' && S=synthetic:zipf:tokens=300,heads=2 && $K replay $S --policy h2o --policy random"
+        " --budget 32 --seeds 3 --quiet -o run.db >replay.txt &&"
+        " $K explore run.db --trace $S -o seeds.html");
+    ASSERT_EQ(written.status, 0) << written.err;
   }
 
   static void TearDownTestSuite() { folder_.reset(); }
@@ -123,12 +129,12 @@ TEST_P(ExplorerPageData, Passes) {
   const auto ran =
       run_shell("timeout 120 node '" KVCHECK_SOURCE_DIR "/tests/browser/explorer_data.mjs' " +
                 std::string(GetParam()) + " '" + packages + "' '" + (*folder_ / "large.html") +
-                "' 2>&1");
+                "' '" + (*folder_ / "seeds.html") + "' 2>&1");
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("passed: " + std::string(GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Browser, ExplorerPageData, Values("lazy"), [](const auto& check) {
+INSTANTIATE_TEST_SUITE_P(Browser, ExplorerPageData, Values("lazy", "seeds"), [](const auto& check) {
   return std::string(check.param);
 });
 

@@ -1,12 +1,15 @@
-// Checks of how the page of kvcheck explore reads its data. It is of 4,096 tokens, 24 heads and 8
-// policies, with the steps of one head for each.
+// Checks of how the page of kvcheck explore reads its data. The first page is of 4,096 tokens, 24
+// heads and 8 policies, with the steps of one head for each; the second of two policies, of which
+// one ran with three seeds, at one budget.
 import assert from 'node:assert/strict';
 import { open, pages, run, textOf } from './browser.mjs';
-import { idle, pick, ready } from './explorer_page.mjs';
+import { idle, linkTo, pick, ready } from './explorer_page.mjs';
 
-const [large] = pages;
+const [large, withSeeds] = pages;
 
 const decodedBy = (page) => page.evaluate(() => ({ ...decoded }));
+const optionsOf = (page, id) => page.$eval('#' + id, (list) => [...list.options].map((one) =>
+  one.value));
 
 async function opened(browser, url) {
   const page = await open(browser, url);
@@ -43,4 +46,38 @@ async function lazy(browser) {
   assert.deepEqual(page.mistakes, []);
 }
 
-await run({ lazy });
+async function seeds(browser) {
+  const page = await opened(browser, withSeeds + linkTo({ policy: 'random', seen: 200 }));
+  assert.deepEqual(await optionsOf(page, 'seed'), ['1', '2', '3']);
+  const shows = (id) => page.$eval('#' + id, (list) => list.checkVisibility() && !list.disabled);
+  assert.ok(await shows('seed'));
+  assert.equal(await shows('otherSeed'), false);
+  const status = await textOf(page, '#status');
+  await pick(page, '#seed', '3');
+  assert.notEqual(await textOf(page, '#status'), status);
+  assert.match(await textOf(page, '#spec'), /, seed 3\. /);
+  // Attention and scores are those of the seed.
+  assert.match(await textOf(page, '#retained'), /retained mass/);
+  await page.waitForFunction(() => location.hash.includes('seed=3'));
+  const link = page.url();
+  const stated = await textOf(page, '#status');
+  // Two seeds of one policy, compared.
+  await pick(page, '#other', 'random');
+  assert.ok(await shows('otherSeed'));
+  assert.match(await textOf(page, '#parting'), /^They part after \d+ tokens/);
+  assert.match(await textOf(page, '#spec'), /^A: random.*, seed 3\. B: random.*, seed 1\. /);
+  await pick(page, '#otherSeed', '3');
+  assert.equal(await textOf(page, '#parting'), 'A and B hold the same tokens at every step.');
+  // A policy that draws nothing has one seed, which is shown and cannot be changed.
+  await pick(page, '#policy', 'h2o');
+  assert.deepEqual(await page.$eval('#seed', (list) => [list.value, list.disabled]), ['1', true]);
+  const again = await opened(browser, link);
+  assert.equal(await again.$eval('#seed', (list) => list.value), '3');
+  assert.equal(await textOf(again, '#status'), stated);
+  // A page of one seed has no list of seeds.
+  const one = await opened(browser, large);
+  assert.equal(await one.$eval('#seed', (list) => list.checkVisibility()), false);
+  for (const each of [page, again, one]) assert.deepEqual(each.mistakes, []);
+}
+
+await run({ lazy, seeds });

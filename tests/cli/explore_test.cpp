@@ -97,6 +97,30 @@ TEST_F(Explore, TakesStepsOfOneCacheOrAllFromTheTrace) {
   }
 }
 
+TEST_F(Explore, TakesStepsOfOneSeedOrAll) {
+  const std::string stream = "synthetic:zipf:tokens=64,heads=1";
+  const Ran replayed = kvcheck("replay", {stream, "--policy", "random", "--policy", "tova",
+                                          "--budget", "8", "--seeds", "3", "--quiet", "-o", db_});
+  ASSERT_EQ(replayed.status, 0) << replayed.err;
+  std::vector<std::size_t> sizes;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {"--trace", stream, "--seed", "2"}, {"--trace", stream}}) {
+    std::vector<std::string> line = {db_, "-o", page_};
+    line.insert(line.end(), words.begin(), words.end());
+    const Ran ran = kvcheck("explore", line);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    sizes.push_back(test::read_text(page_).size());
+  }
+  // Steps of random and tova, and then of random with two more seeds.
+  EXPECT_GT(sizes[1], sizes[0] + 1000);
+  EXPECT_GT(sizes[2], sizes[1] + 1000);
+  std::filesystem::remove(page_);
+  expect_refused({"--trace", stream, "--seed", "4"},
+                 "has no recorded residency; expected one of 1, 2, 3");
+  expect_refused({"--trace", stream, "--seed", "x"}, "--seed");
+  expect_refused({"--seed", "1"}, "--seed needs a trace to replay");
+}
+
 TEST_F(Explore, RefusesCachesThatAreNotThere) {
   replay();
   expect_refused({"--trace", trace_, "--unit", "3/0"},

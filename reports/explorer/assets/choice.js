@@ -1,16 +1,16 @@
 
 // What the reader selected, under the names that the address of the page has too.
-const state = { trace: 0, policy: '', budget: '', other: '', otherBudget: '',
-  layer: '', head: '', shade: 'residency', of: 'a', stage: 0, seen: 0 };
-const first = ['policy', 'budget', 'layer', 'head'];
+const state = { trace: 0, policy: '', budget: '', seed: '', other: '', otherBudget: '',
+  otherSeed: '', layer: '', head: '', shade: 'residency', of: 'a', stage: 0, seen: 0 };
+const first = ['policy', 'budget', 'seed', 'layer', 'head'];
 let shown = null;
 let drawnTrace = null;
 let selections = 0;
 let busy = false;  // whether data of the last selection are still read
 
 const all = () => run.traces[state.trace].cells.flatMap((cell) => cell.units.map((unit) => ({
-  cell, unit, policy: cell.label, budget: String(cell.budget), layer: String(unit.layer),
-  head: String(unit.head) })));
+  cell, unit, policy: cell.label, budget: String(cell.budget), seed: cell.seed,
+  layer: String(unit.layer), head: String(unit.head) })));
 
 // Fills a list with the values that are there; a value that it does not have becomes its first.
 function fill(id, values, names = values) {
@@ -20,6 +20,14 @@ function fill(id, values, names = values) {
   at(id).value = state[id];
 }
 
+// A list of seeds is there if some policy of the trace ran with several, and disabled for one that
+// did not, so that the lists beside it keep their places.
+function showSeeds(id, used) {
+  const seeds = new Set(run.traces[state.trace].cells.map((cell) => cell.seed));
+  at(id).parentElement.hidden = !used || seeds.size < 2;
+  at(id).disabled = at(id).options.length < 2;
+}
+
 // The unit of the first cache, after its lists were filled from left to right.
 function firstCache() {
   let left = all();
@@ -27,6 +35,7 @@ function firstCache() {
     fill(name, left.map((one) => one[name]));
     left = left.filter((one) => one[name] === state[name]);
   });
+  showSeeds('seed', true);
   return left[0];
 }
 
@@ -39,7 +48,10 @@ function otherCache() {
   if (left.length > 0) {
     fill('otherBudget', left.map((one) => one.budget));
     left = left.filter((one) => one.budget === state.otherBudget);
+    fill('otherSeed', left.map((one) => one.seed));
+    left = left.filter((one) => one.seed === state.otherSeed);
   }
+  showSeeds('otherSeed', state.other !== '');
   return left.find((one) => one.layer === state.layer && one.head === state.head) ??
     left.find((one) => one.layer === state.layer) ?? left[0] ?? null;
 }

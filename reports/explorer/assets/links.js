@@ -1,7 +1,8 @@
 
 // How a sentence names the parts of an address.
-const linked = { trace: 'trace', policy: 'policy', budget: 'budget', layer: 'layer',
-  head: 'head', other: 'other policy', otherBudget: 'budget of the other policy' };
+const linked = { trace: 'trace', policy: 'policy', budget: 'budget', seed: 'seed', layer: 'layer',
+  head: 'head', other: 'other policy', otherBudget: 'budget of the other policy',
+  otherSeed: 'seed of the other policy' };
 
 // What the address names, as far as a page can have it at all.
 function readLink() {
