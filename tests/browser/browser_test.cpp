@@ -95,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Browser,
                                 Check{explorer, "curve"},
                                 Check{explorer, "looks"},
                                 Check{addresses, "links"},
+                                Check{addresses, "lacking"},
                                 Check{addresses, "alone"}),
                          [](const auto& check) { return std::string(check.param.name); });
 

@@ -72,7 +72,7 @@ async function steps(browser) {
   assert.deepEqual(await page.evaluate(() => window.heard), [await textOf(page, '#status')]);
   const live = await page.$$eval('[aria-live], [role=status], output', (all) => all.map((one) =>
     one.id));
-  assert.deepEqual(live, ['seen', 'announce']);
+  assert.deepEqual(live, ['lacking-status', 'seen', 'announce']);
   assert.deepEqual(page.mistakes, []);
 }
 

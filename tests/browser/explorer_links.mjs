@@ -23,14 +23,44 @@ async function links(browser) {
   assert.equal(await textOf(again, '#status-b'), status);
   await again.evaluate((hash) => { location.hash = hash; }, linkTo({ ...state, seen: 77 }));
   await again.waitForFunction(() => document.getElementById('time').value === '77');
-  const nonsense = await explorer(browser, { policy: '<img>', budget: 'x', layer: '-1', of: 'q',
-    trace: '99', seen: '1e99', stage: '9', other: 'none', shade: 'light' });
+  assert.equal(await textOf(again, '#lacking'), '');
+  for (const one of [page, again]) assert.deepEqual(one.mistakes, []);
+}
+
+// What an address names and the page does not have is said, with what is shown instead.
+async function lacking(browser) {
+  const nonsense = await explorer(browser, { policy: '<img>', budget: 'x', seed: '7', layer: '-1',
+    head: '9', of: 'b', trace: '99', seen: '1e99', stage: '9', other: 'none', shade: 'light' });
   assert.equal(await seenIn(nonsense), 512);
-  const lacking = await textOf(nonsense, '#lacking');
-  assert.equal(lacking, 'The address names trace 99, policy <img>, budget x, layer -1, other ' +
-    'policy none, which this page does not have.');
-  assert.equal(await page.$eval('#lacking', (line) => line.hidden), true);
-  for (const one of [page, again, nonsense]) assert.deepEqual(one.mistakes, []);
+  const name = await nonsense.$eval('#trace', (list) => list.selectedOptions[0].textContent);
+  assert.equal(await textOf(nonsense, '#lacking'), 'The address of this page names trace 99, ' +
+    'policy <img>, budget x, seed 7, layer -1, head 9, other policy none, details of b, shade light, ' +
+    'stage 9 and step 1e99, which this page does not have; it shows trace 0 (' + name + '), ' +
+    'policy h2o, budget 64, seed 1, layer 5, head 0, other policy none, details of a, shade ' +
+    'residency, stage 3 and step 512 instead.');
+  assert.equal(await nonsense.$eval('#lacking', (line) => line.checkVisibility() &&
+    line.parentElement.getAttribute('role')), 'status');
+  // It is no longer said when the reader selects something else.
+  await pick(nonsense, '#policy', 'window');
+  assert.equal(await textOf(nonsense, '#lacking'), '');
+  assert.equal(await nonsense.$eval('#lacking', (line) => line.checkVisibility()), false);
+  const dense = await explorer(browser, { policy: 'dense', budget: '64' });
+  assert.match(await textOf(dense, '#lacking'), /names budget 64, .* shows budget none instead\.$/);
+  // Each part alone, when the address of an open page changes, and whether it is a number or not.
+  const names = { policy: 'policy', budget: 'budget', seed: 'seed', layer: 'layer', head: 'head',
+    seen: 'step', trace: 'trace' };
+  const good = { policy: 'h2o', budget: '64', seed: '1', layer: '5', head: '0', seen: '200' };
+  const page = await explorer(browser, good);
+  for (const [part, title] of Object.entries(names)) {
+    for (const value of ['4711', 'none']) {
+      await page.evaluate((hash) => { location.hash = hash; }, linkTo({ ...good, [part]: value }));
+      await page.waitForFunction((begin) => document.getElementById('lacking').textContent
+        .startsWith(begin), {}, 'The address of this page names ' + title + ' ' + value + ', wh');
+    }
+  }
+  await page.evaluate((hash) => { location.hash = hash; }, linkTo(good));
+  await page.waitForFunction(() => document.getElementById('lacking').textContent === '');
+  for (const one of [nonsense, dense, page]) assert.deepEqual(one.mistakes, []);
 }
 
 async function alone(browser) {
@@ -62,4 +92,4 @@ async function alone(browser) {
   }), 'The data of this page are damaged; please write it again with kvcheck explore.');
 }
 
-await run({ links, alone });
+await run({ links, lacking, alone });

@@ -3,6 +3,7 @@
 const state = { trace: 0, policy: '', budget: '', seed: '', other: '', otherBudget: '',
   otherSeed: '', layer: '', head: '', shade: 'residency', of: 'a', stage: 0, seen: 0 };
 const first = ['policy', 'budget', 'seed', 'layer', 'head'];
+let usual = {};  // the cache with which the page opens
 let shown = null;
 let drawnTrace = null;
 let selections = 0;
@@ -12,10 +13,11 @@ const all = () => run.traces[state.trace].cells.flatMap((cell) => cell.units.map
   cell, unit, policy: cell.label, budget: String(cell.budget), seed: cell.seed,
   layer: String(unit.layer), head: String(unit.head) })));
 
-// Fills a list with the values that are there; a value that it does not have becomes its first.
+// Fills a list with the values that are there. A value that it does not have becomes that of the
+// cache with which the page opens, or else the first.
 function fill(id, values, names = values) {
   const list = [...new Set(values)];
-  if (!list.includes(state[id])) [state[id]] = list;
+  if (!list.includes(state[id])) state[id] = list.includes(usual[id]) ? usual[id] : list[0];
   at(id).replaceChildren(...list.map((value) => new Option(names[values.indexOf(value)], value)));
   at(id).value = state[id];
 }

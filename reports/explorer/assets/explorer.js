@@ -79,7 +79,7 @@ function fail(error) {
 
 // After the reader selected something else.
 function refresh() {
-  at('lacking').hidden = true;
+  at('lacking').textContent = '';
   select().then((newest) => { if (newest) draw(); }).catch(fail);
 }
 
@@ -90,7 +90,6 @@ async function follow() {
   ['choice', 'view'].forEach((id) => { at(id).hidden = false; });
   draw();
   at('lacking').textContent = lackingSentence();
-  at('lacking').hidden = at('lacking').textContent === '';
 }
 
 function go(seen) {
@@ -178,8 +177,8 @@ async function start() {
   state.trace = run.traces.findIndex((trace) => trace.cells.length > 0);
   readLink();  // the trace, whose most telling cache is shown unless the address names another
   const { cells, telling } = run.traces[state.trace];
-  const begin = all().find(({ unit }) => unit === cells[telling[0]].units[telling[1]]);
-  first.forEach((name) => { state[name] = begin[name]; });
+  usual = all().find(({ unit }) => unit === cells[telling[0]].units[telling[1]]);
+  first.forEach((name) => { state[name] = usual[name]; });
   await follow();
   listen();
   at('loading').hidden = true;

@@ -2,7 +2,8 @@
 // How a sentence names the parts of an address.
 const linked = { trace: 'trace', policy: 'policy', budget: 'budget', seed: 'seed', layer: 'layer',
   head: 'head', other: 'other policy', otherBudget: 'budget of the other policy',
-  otherSeed: 'seed of the other policy' };
+  otherSeed: 'seed of the other policy', of: 'details of', shade: 'shade', stage: 'stage',
+  seen: 'step' };
 
 // What the address names, as far as a page can have it at all.
 function readLink() {
@@ -19,14 +20,25 @@ function readLink() {
   state.seen = number('seen', 0);
 }
 
-// What the address names and the page does not have; empty if there is nothing.
+function listed(words) {
+  return words.length < 2 ? words.join('')
+    : words.slice(0, -1).join(', ') + ' and ' + words.at(-1);
+}
+
+// What the address names and the page does not show, and what it shows instead; empty if there is
+// nothing. It compares with what was drawn, so that it does not matter why something is missing.
 function lackingSentence() {
   const link = new URLSearchParams(location.hash.slice(1));
   const lacking = Object.keys(linked)
-    .filter((name) => link.get(name) && link.get(name) !== String(state[name]))
-    .map((name) => linked[name] + ' ' + link.get(name));
-  return lacking.length === 0 ? '' : 'The address names ' + lacking.join(', ') +
-    ', which this page does not have.';
+    .filter((name) => link.get(name) && link.get(name) !== String(state[name]));
+  if (lacking.length === 0) return '';
+  // A cache that evicts nothing has the budget "-".
+  const instead = (name) => linked[name] + ' ' +
+    (['', '-'].includes(state[name]) ? 'none' : state[name]) +
+    (name === 'trace' ? ' (' + shown.trace.name + ')' : '');
+  const asked = lacking.map((name) => linked[name] + ' ' + link.get(name));
+  return 'The address of this page names ' + listed(asked) + ', which this page does not have; ' +
+    'it shows ' + listed(lacking.map(instead)) + ' instead.';
 }
 
 function writeLink() {
