@@ -95,6 +95,20 @@ async function comparison(browser) {
   assert.ok((await classes(page))['only-a'] > 0);
   await page.click('#back');
   assert.equal((await classes(page))['only-a'], undefined);
+  // Words are shaded by the attention of the cache whose details are shown, which sees others.
+  await page.keyboard.press('End');
+  await pick(page, '#shade', 'attention');
+  const paid = () => page.$$eval('#text span', (words) => words.flatMap((word, position) =>
+    (word.className === 'paid' ? [position] : [])));
+  const ofA = await paid();
+  assert.equal(await textOf(page, '#text-title'), 'Text, in A');
+  await pick(page, '#of', 'b');
+  assert.equal(await textOf(page, '#text-title'), 'Text, in B');
+  const seen = await seenIn(page);
+  const newest = [...Array(seen).keys()].slice(-65);
+  assert.deepEqual(await paid(), newest);
+  assert.notDeepEqual(ofA, newest);
+  await pick(page, '#shade', 'residency');
   assert.equal(await page.$eval('#otherBudget', (list) => list.closest('label').hidden), false);
   await pick(page, '#other', '');
   assert.equal(await page.$eval('#difference', (part) => part.hidden), true);

@@ -52,6 +52,10 @@ async function seeds(browser) {
   const shows = (id) => page.$eval('#' + id, (list) => list.checkVisibility() && !list.disabled);
   assert.ok(await shows('seed'));
   assert.equal(await shows('otherSeed'), false);
+  // The long name of a stream is beside its label, and leaves room for other lists.
+  const [label, list] = await page.$eval('#trace', (one) => [one.parentElement, one].map((part) =>
+    part.getBoundingClientRect().height));
+  assert.ok(label < 1.5 * list, label + ' ' + list);
   const status = await textOf(page, '#status');
   await pick(page, '#seed', '3');
   assert.notEqual(await textOf(page, '#status'), status);

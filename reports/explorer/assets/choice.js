@@ -77,11 +77,12 @@ async function select() {
   const [a, b] = pair.map((one) => one && { ...one, evicted: evictedAt(trace, one) });
   if (!b) state.of = 'a';
   shown = { trace, a, b, focus: state.of === 'a' ? a : b };
-  const hasAttention = a.unit.steps?.mass >= 0;
+  const hasAttention = shown.focus.unit.steps?.mass >= 0;
   if (!hasAttention) state.shade = 'residency';
   at('shade').querySelector('[value=attention]').disabled = !hasAttention;
   ['shade', 'of'].forEach((id) => { at(id).value = state[id]; });
   at('of').parentElement.hidden = !b;
+  at('choice').classList.toggle('pair', Boolean(b));
   if (state.seen === 0) state.seen = tellingStep(shown.focus.evicted);
   shown.parting = b ? firstParting(a.evicted, b.evicted) : 0;
   return true;

@@ -46,6 +46,7 @@ function show() {
   at('to-parting').hidden = shown.parting === 0;
   at('spec').textContent = aboutCells();
   const where = b ? ', in ' + state.of.toUpperCase() : '';
+  at('text-title').textContent = 'Text' + (state.shade === 'attention' ? where : '');
   at('walk-title').textContent = 'This trim, in four stages' + where;
   at('query-title').textContent = 'The query and its mask' + where;
   paintText(shown, seen, state.shade === 'attention');

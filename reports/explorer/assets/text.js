@@ -67,17 +67,19 @@ function classOf(one, other, position, seen) {
   return inOther ? 'only-b' : 'evicted';
 }
 
-// Shades the words by residency in one cache or two, or by the attention of the newest token.
+// Shades the words by residency in one cache or two, or by the attention of the newest token in the
+// one whose details are shown.
 function paintText(shown, seen, byAttention) {
-  const { trace, a, b } = shown;
+  const { trace, a, b, focus } = shown;
   const words = at('text').children;
-  const attention = byAttention ? attentionOf(a, seen) : null;
+  const attention = byAttention ? attentionOf(focus, seen) : null;
   const shares = new Map();
   if (attention) {
-    alive(a.evicted, seen, seen - 1).forEach((p, rank) => shares.set(p, attention[rank]));
+    alive(focus.evicted, seen, seen - 1).forEach((p, rank) => shares.set(p, attention[rank]));
   }
   for (let position = 0; position < trace.tokens; position += 1) {
-    let name = classOf(a.evicted, b && !attention ? b.evicted : null, position, seen);
+    let name = attention ? stateOf(focus.evicted, position, seen)
+      : classOf(a.evicted, b?.evicted, position, seen);
     if (attention && shares.has(position)) name = 'paid';
     const word = words[position];
     if (word.className !== name) word.className = name;
