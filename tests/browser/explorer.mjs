@@ -108,6 +108,10 @@ async function comparison(browser) {
   const newest = [...Array(seen).keys()].slice(-65);
   assert.deepEqual(await paid(), newest);
   assert.notDeepEqual(ofA, newest);
+  const [shades, shares] = await page.evaluate(() => [
+    [...document.querySelectorAll('#text .paid')].map((word) => word.dataset.shade),
+    [...attentionOf(shown.b, state.seen)].map((share) => Math.sqrt(share).toFixed(3))]);
+  assert.deepEqual(shades, shares);
   await pick(page, '#shade', 'residency');
   assert.equal(await page.$eval('#otherBudget', (list) => list.closest('label').hidden), false);
   await pick(page, '#other', '');
