@@ -1,5 +1,8 @@
 #include "kvcheck/reports/page/report_explorer.h"
 
+#include <set>
+#include <string>
+
 namespace kv::reports {
 namespace {
 
@@ -16,12 +19,29 @@ std::size_t residency_entries(const StoredRun& run) {
   return entries;
 }
 
+// The run with the residency of each spec's first seed only, which a report needs most.
+StoredRun with_first_seeds(const StoredRun& run) {
+  StoredRun first;
+  first.summary = run.summary;
+  first.traces = run.traces;
+  for (ReplayResult& trace : first.traces) {
+    std::set<std::string> specs;
+    for (CellResult& cell : trace.cells) {
+      if (!specs.insert(cell.cell.spec.canonical()).second) cell.residency.clear();
+    }
+  }
+  return first;
+}
+
 }  // namespace
 
 Result<std::string> explorer_of_report(const StoredRun& run,
                                        std::span<const ExplorerTrace> traces) {
-  if (residency_entries(run) > most_explored) return std::string();
-  auto html = explorer_page(run, traces);
+  const bool large = residency_entries(run) > most_explored;
+  const StoredRun first = large ? with_first_seeds(run) : StoredRun{};
+  const StoredRun& shown = large ? first : run;
+  if (residency_entries(shown) > most_explored) return std::string();
+  auto html = explorer_page(shown, traces);
   if (!html && html.error().kind == Error::Kind::unsupported) return std::string();
   return html;
 }

@@ -10,8 +10,9 @@
 
 namespace kv::reports {
 
-// The page that steps through the streams of a run; empty if none has its residency recorded, or if
-// there is too much for a report. Errors: no memory.
+// The page that steps through the streams of a run, with the first seed of each spec only if all
+// would be too much for a report; empty if no stream has its residency recorded, or if that is too
+// much too. Errors: no memory.
 Result<std::string> explorer_of_report(const StoredRun& run, std::span<const ExplorerTrace> traces);
 
 }  // namespace kv::reports

@@ -49,5 +49,15 @@ TEST_F(ReportExplorer, IsLeftOutWhereItWouldBeLarge) {
   EXPECT_FALSE(explorer_there());
 }
 
+TEST_F(ReportExplorer, HasTheFirstSeedsWhereAllWouldBeLarge) {
+  ReplayResult replay = testing::fake_replay(testing::small_fake());
+  // The last cell is of the second seed.
+  CellResult& last = replay.cells.back();
+  ASSERT_EQ(last.cell.spec, replay.cells[replay.cells.size() - 2].cell.spec);
+  last.residency.resize(6'000'000 / replay.trace.tokens + 1, last.residency.front());
+  EXPECT_THAT(page_of(replay), HasSubstr("explore-1.html"));
+  EXPECT_TRUE(explorer_there());
+}
+
 }  // namespace
 }  // namespace kv::reports
