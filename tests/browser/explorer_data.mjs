@@ -68,13 +68,14 @@ async function seeds(browser) {
   assert.ok(await shows('seed'));
   assert.equal(await shows('otherSeed'), false);
   // The long name of a stream is beside its label, and leaves room for other lists.
-  const [label, list] = await page.$eval('#trace', (one) => [one.parentElement, one].map((part) =>
-    part.getBoundingClientRect().height));
-  assert.ok(label < 1.5 * list, label + ' ' + list);
+  const [label, list, layer] = await page.$$eval('#trace, label:has(#trace), #layer', (all) =>
+    all.map((one) => one.getBoundingClientRect().toJSON()));
+  assert.ok(label.height < 1.5 * list.height, label.height + ' ' + list.height);
+  assert.ok(Math.abs(layer.top - list.top) < 5, layer.top + ' ' + list.top);
   const status = await textOf(page, '#status');
   await pick(page, '#seed', '3');
   assert.notEqual(await textOf(page, '#status'), status);
-  assert.match(await textOf(page, '#spec'), /, seed 3\. /);
+  assert.match(await textOf(page, '#spec'), /, seed 3\.\n/);
   // Attention and scores are those of the seed.
   assert.match(await textOf(page, '#retained'), /retained mass/);
   await page.waitForFunction(() => location.hash.includes('seed=3'));
@@ -84,7 +85,7 @@ async function seeds(browser) {
   await pick(page, '#other', 'random');
   assert.ok(await shows('otherSeed'));
   assert.match(await textOf(page, '#parting'), /^They part after \d+ tokens/);
-  assert.match(await textOf(page, '#spec'), /^A: random.*, seed 3\. B: random.*, seed 1\. /);
+  assert.match(await textOf(page, '#spec'), /^A: random.*, seed 3\.\nB: random.*, seed 1\.\n/);
   await pick(page, '#otherSeed', '3');
   assert.equal(await textOf(page, '#parting'), 'A and B hold the same tokens at every step.');
   // A policy that draws nothing has one seed, which is shown and cannot be changed.

@@ -19,9 +19,9 @@ function aboutCells() {
   const about = (name, { cell, unit }) => name + cell.spec + ', seed ' + cell.seed +
     (cell.unit === 'kv-head' ? '' : ', a cache for each ' + cell.unit) +
     (shown.b && (unit.layer !== shown.a.unit.layer || unit.head !== shown.a.unit.head)
-      ? ', layer ' + unit.layer + ', head ' + unit.head : '') + '. ';
-  return about(shown.b ? 'A: ' : '', shown.a) + (shown.b ? about('B: ', shown.b) : '') +
-    aboutWords();
+      ? ', layer ' + unit.layer + ', head ' + unit.head : '') + '.';
+  return [about(shown.b ? 'A: ' : '', shown.a), shown.b ? about('B: ', shown.b) : '', aboutWords()]
+    .filter((line) => line !== '').join('\n');
 }
 
 function drawTables() {
