@@ -10,6 +10,7 @@
 #include "kvcheck/properties/battery/result_phrases.h"
 #include "kvcheck/properties/battery/verdict_bytes.h"
 #include "kvcheck/properties/cases/child.h"
+#include "kvcheck/properties/cases/child_time.h"
 
 namespace kv::properties {
 namespace {

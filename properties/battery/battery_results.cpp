@@ -8,6 +8,7 @@
 #include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/battery/grown.h"
 #include "kvcheck/properties/battery/verdict_bytes.h"
+#include "kvcheck/properties/cases/child_time.h"
 
 namespace kv::properties {
 namespace {
@@ -229,7 +230,6 @@ std::size_t deadly_call(const Law& law, Family& family, const Case& what, double
       low = middle + 1;
     }
   }
-  if (high > what.calls.size()) return what.calls.size();
   return high == 0 ? 0 : high - 1;
 }
 

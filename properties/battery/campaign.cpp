@@ -8,6 +8,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/properties/battery/attempt.h"
+#include "kvcheck/properties/cases/child_time.h"
 #include "kvcheck/properties/stop.h"
 
 namespace kv::properties {

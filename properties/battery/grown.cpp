@@ -4,6 +4,7 @@
 
 #include "kvcheck/properties/battery/attempt.h"
 #include "kvcheck/properties/cases/child.h"
+#include "kvcheck/properties/cases/child_time.h"
 
 namespace kv::properties {
 namespace {

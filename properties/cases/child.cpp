@@ -4,14 +4,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +20,7 @@
 #include <system_error>
 #include <vector>
 
-#include "kvcheck/properties/cases/core_wait.h"
+#include "kvcheck/properties/cases/child_time.h"
 #include "kvcheck/properties/stop.h"
 
 namespace kv::properties {
@@ -89,6 +87,7 @@ void limit_memory() {
   errors.take_standard_error();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // no process would read its answer
   die_of_signals();
+  begin_child_time();
   limit_memory();
   try {
     work();
@@ -105,7 +104,12 @@ void limit_memory() {
 std::string end_of(int status, const ErrorOutput& errors) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == exit_done) return {};
   std::string text;
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "it gave no answer in time";
+  const std::string said = errors.last_line();
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+    text = "it gave no answer in time";
+    // Whatever else a subject printed before it hung says nothing about the hang.
+    return said.starts_with(last_words) ? text + ": " + said.substr(last_words.size()) : text;
+  }
   if (WIFSIGNALED(status)) {
     text = "it died of signal " + std::to_string(WTERMSIG(status)) + " (" +
            ::strsignal(WTERMSIG(status)) + ")";
@@ -114,7 +118,6 @@ std::string end_of(int status, const ErrorOutput& errors) {
   } else {
     text = "it left the process with status " + std::to_string(WEXITSTATUS(status));
   }
-  const std::string said = errors.last_line();
   return said.empty() ? text : text + ": " + said;
 }
 
@@ -225,38 +228,6 @@ void die_of_signals() {
     // A parent that started us with the signal ignored (nohup, a shell's &) wants it ignored.
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
-}
-
-namespace {
-
-void arm(double seconds) {
-  itimerval timer{};
-  timer.it_value.tv_sec = static_cast<time_t>(seconds);
-  timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1'000'000);
-  ::setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
-volatile double waited_before = 0;
-
-// A busy machine is no fault of the subject: what it waited for cores is added to its time.
-void out_of_time(int /*signal*/) {
-  constexpr double little = 0.05;
-  const double waited = waited_for_cores();
-  const double more = waited - waited_before;
-  waited_before = waited;
-  if (more > little) return arm(more);
-  std::signal(SIGALRM, SIG_DFL);
-  std::raise(SIGALRM);
-}
-
-}  // namespace
-
-void stay_alive(double seconds) {
-  if (seconds > 0) {
-    waited_before = waited_for_cores();
-    std::signal(SIGALRM, out_of_time);
-  }
-  arm(seconds);
 }
 
 }  // namespace kv::properties

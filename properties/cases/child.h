@@ -33,7 +33,8 @@ inline constexpr std::uint64_t child_memory = std::uint64_t{4} << 30U;
 
 // Runs `work` in a child process and waits. Empty if it came to its end; else how it died, as "it
 // died of signal 11 (Segmentation fault)", with the last line that it wrote on standard error, or
-// "it gave no answer in time". `wait` is called some times a second; may be null. What the
+// "it gave no answer in time", with the words of the TimedCall that was under way
+// (properties/cases/child_time.h). `wait` is called some times a second; may be null. What the
 // child does to memory is lost, but for SharedMemory. Throws std::system_error if the system starts
 // no process, and Interrupted (properties/stop.h) if this process or the child is asked to
 // stop; the child is gone then.
@@ -50,9 +51,5 @@ std::string run_in_children(std::uint32_t count,
 // another way; what is ignored remains so. A sanitizer's handler would end it with a status, which
 // does not tell the signal.
 void die_of_signals();
-
-// Within a child: it dies unless this is called again within so many seconds, those not counted in
-// which it waited for a core. 0: no limit.
-void stay_alive(double seconds);
 
 }  // namespace kv::properties

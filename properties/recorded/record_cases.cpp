@@ -6,6 +6,7 @@
 
 #include "kvcheck/properties/battery/campaign.h"
 #include "kvcheck/properties/cases/child.h"
+#include "kvcheck/properties/cases/child_time.h"
 #include "kvcheck/properties/recorded/history_file.h"
 #include "kvcheck/properties/recorded/history_lines.h"
 

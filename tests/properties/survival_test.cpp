@@ -1,8 +1,10 @@
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "kvcheck/properties/battery/battery.h"
 #include "kvcheck/properties/battery/battery_results.h"
 #include "kvcheck/properties/cases/child.h"
+#include "kvcheck/properties/cases/child_time.h"
 #include "kvcheck/properties/remote/child_process.h"
 #include "kvcheck/properties/stop.h"
 #include "kvcheck/tests/properties/faulty_family.h"
@@ -162,6 +164,52 @@ TEST(Survival, TellsHowAChildEnded) {
                 },
                 {}),
             "it gave no answer in time");
+}
+
+void hang() {
+  for (volatile bool forever = true; forever;) continue;
+}
+
+TEST(Survival, TellsTheCallInWhichAChildRanOutOfTime) {
+  const CallWords patient{.hangs = "observe() did not return", .slow = "too slow", .seconds = 60};
+  const CallWords hasty{.hangs = "", .slow = "evict() took more than 0.05 s", .seconds = 0.05};
+  const auto end_of = [](const std::function<void()>& work) { return run_in_child(work, {}); };
+  EXPECT_EQ(end_of([&] {
+              stay_alive(0.05);
+              const TimedCall call(patient);
+              hang();
+            }),
+            "it gave no answer in time: observe() did not return");
+  for (const double seconds : {0.0, 30.0}) {
+    EXPECT_EQ(end_of([&] {
+                if (seconds > 0) stay_alive(seconds);
+                const TimedCall outer(patient);
+                const TimedCall call(hasty);
+                hang();
+              }),
+              "it gave no answer in time: evict() took more than 0.05 s");
+  }
+}
+
+TEST(Survival, ACallThatReturnsLeavesTheTimeOfTheChild) {
+  const CallWords words{.hangs = "", .slow = "slow", .seconds = 5};
+  const auto calls = [&] {
+    for (int i = 0; i < 3; ++i) {
+      const TimedCall call(words);
+    }
+  };
+  EXPECT_EQ(run_in_child(
+                [&] {
+                  stay_alive(0.1);
+                  calls();
+                  hang();
+                },
+                {}),
+            "it gave no answer in time");
+  EXPECT_EQ(run_in_child(calls, {}), "");  // without a limit of the child
+  // No child: the timer of this process is not touched.
+  const TimedCall none({.hangs = "", .slow = "", .seconds = 0.001});
+  ::usleep(20'000);
 }
 
 TEST(Survival, ChildrenShareMemoryAndNothingElse) {

@@ -45,13 +45,13 @@ const std::array<Ban, 13> bans = {{
       // The program inside a Python process.
       "python/bindings/program.cpp",
       // They run child processes, and redirect what these print.
-      "properties/remote/", "properties/cases/child.cpp"},
+      "properties/remote/", "properties/cases/child"},
      {},
      "return text; cli/main.cpp prints"},
     {{"exit(", "_exit(", "_Exit(", "quick_exit(", "abort(", "raise(", "kill(", "std::terminate"},
      {"cli/", "base/check.cpp", "tests/", "bench/", "examples/", "fuzz/main.cpp",
       // They run child processes: these end without a return, and may have to be ended.
-      "properties/remote/", "properties/cases/child.cpp"},
+      "properties/remote/", "properties/cases/child"},
      {},
      "return an Error, or KV_CHECK what only a bug can break"},
     {{"sleep(", "usleep(", "nanosleep(", "sleep_for", "sleep_until"},
