@@ -1,5 +1,7 @@
 #include "kvcheck/python/bindings/definition.h"
 
+#include "kvcheck/base/text/printable.h"
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/python/bindings/failure.h"
 
 namespace py = pybind11;
@@ -38,6 +40,19 @@ void add_parameter(const py::handle& given, Definition& definition) {
   definition.parameters.push_back(parameter);
 }
 
+// The sentences of kvcheck.watch, which ends calls where this process has threads.
+void name_calls(const py::object& described, Definition& definition) {
+  const std::string owner = printable_line(std::string(py::str(definition.type.attr("__name__"))));
+  const auto seconds = described.attr("seconds").cast<double>();
+  for (std::size_t i = 0; i < method_names.size(); ++i) {
+    const std::string call = std::string(method_names.at(i)) + " of " + owner;
+    definition.calls.at(i) = {.hangs = call + " did not return",
+                              .slow = call + " has run for more than " + shortest(seconds) +
+                                      " s; its class may allow more in `seconds`",
+                              .seconds = seconds};
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Definition> definition_of(const py::object& described) {
@@ -61,6 +76,7 @@ std::unique_ptr<Definition> definition_of(const py::object& described) {
     definition.needs.queries |= word == "queries";
     definition.needs.token_classes |= word == "token_classes";
   }
+  name_calls(described, definition);
   definition.forgets = described.attr("forgets").cast<bool>();
   constexpr std::size_t texts = 1000;
   definition.parameter_texts.reserve(texts);

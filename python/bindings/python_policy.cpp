@@ -16,6 +16,7 @@
 #include "kvcheck/policies/entry.h"
 #include "kvcheck/policies/policy.h"
 #include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/properties/cases/child_time.h"
 #include "kvcheck/python/bindings/arguments.h"
 #include "kvcheck/python/bindings/call_of_python.h"
 #include "kvcheck/python/bindings/definition.h"
@@ -48,9 +49,10 @@ std::string said_by(const py::error_already_set& error) {
 }
 
 // Calls Python under its lock. What it raises becomes a std::runtime_error, which no lock is needed
-// to read.
+// to read. In a child of `check` a method that hangs is named when the child dies of it.
 template <typename Call>
-auto in_python(const Call& call) {
+auto in_python(const properties::CallWords& words, const Call& call) {
+  const properties::TimedCall timed(words);
   const py::gil_scoped_acquire lock;
   const CallOfPython marked;
   try {
@@ -85,7 +87,7 @@ class PythonPolicy final : public Policy {
   [[nodiscard]] Needs needs() const override { return definition_.needs; }
 
   void observe(const Observation& observation) override {
-    in_python([&] {
+    in_python(definition_.words_of(Method::observe), [&] {
       const Lending lending(observation.draws);
       observe_(seen(observation, lending));
     });
@@ -94,7 +96,7 @@ class PythonPolicy final : public Policy {
   void evict(const Candidates& candidates,
              Draws& draws,
              std::vector<std::size_t>& victims) override {
-    in_python([&] {
+    in_python(definition_.words_of(Method::evict), [&] {
       const Lending lending(&draws);
       victims = indices_of(evict_(seen(candidates), lending.draws()), candidates.positions.size());
     });
@@ -102,17 +104,17 @@ class PythonPolicy final : public Policy {
 
   void forget(std::span<const std::size_t> ranks) override {
     if (!definition_.forgets) return;
-    in_python([&] { forget_(copied(ranks)); });
+    in_python(definition_.words_of(Method::forget), [&] { forget_(copied(ranks)); });
   }
 
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
-    return in_python([&]() -> std::unique_ptr<Policy> {
+    return in_python(definition_.words_of(Method::clone), [&]() -> std::unique_ptr<Policy> {
       return std::make_unique<PythonPolicy>(definition_, self_.attr("clone")());
     });
   }
 
   void save(ByteWriter& writer) const override {
-    writer.put(in_python([&] {
+    writer.put(in_python(definition_.words_of(Method::save), [&] {
       const std::string state = self_.attr("save")().cast<py::bytes>();
       return std::vector<char>(state.begin(), state.end());
     }));
@@ -122,7 +124,8 @@ class PythonPolicy final : public Policy {
     std::vector<char> state;
     reader.get(state);
     if (state.empty()) return;  // what save() returned, or there are no more bytes
-    in_python([&] { self_.attr("load")(py::bytes(state.data(), state.size())); });
+    in_python(definition_.words_of(Method::load),
+              [&] { self_.attr("load")(py::bytes(state.data(), state.size())); });
   }
 
  private:
@@ -159,9 +162,15 @@ py::dict arguments_of(const Definition& definition, const Options& options) {
   return arguments;
 }
 
+// Under Python's lock, as another thread may register a class.
+const Definition& definition_in(std::size_t slot) {
+  const py::gil_scoped_acquire lock;
+  return *definitions()[slot];
+}
+
 std::unique_ptr<Policy> make(std::size_t slot, const Options& options) {
-  return in_python([&]() -> std::unique_ptr<Policy> {
-    const Definition& definition = *definitions()[slot];
+  const Definition& definition = definition_in(slot);
+  return in_python(definition.words_of(Method::init), [&]() -> std::unique_ptr<Policy> {
     return std::make_unique<PythonPolicy>(definition,
                                           definition.type(**arguments_of(definition, options)));
   });

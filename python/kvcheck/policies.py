@@ -138,6 +138,7 @@ class Description:
     forgets: bool
     sinks: int
     recent_percent: int
+    seconds: float
     parameters: Tuple[_Described, ...]
 
 
@@ -192,6 +193,7 @@ def describe(policy: type) -> Description:
         forgets=policy.forget is not Policy.forget,
         sinks=_share(owner, "sinks", policy.sinks, 2**31 - 1),
         recent_percent=_share(owner, "recent_percent", policy.recent_percent, 100),
+        seconds=float(policy.seconds),
         parameters=tuple(_described(owner, name, given)
                          for name, given in policy.parameters.items()))
 
@@ -205,10 +207,13 @@ def register(policy: type) -> type:
     A class that is given to replay, check, uniformity or eval is registered there. A second class
     of the same name takes the place of the first, as in a notebook whose cell runs again.
     """
-    _kvcheck.register_class(describe(policy))
+    described = describe(policy)
+    for name in ("__init__", "evict", "observe", "forget", "clone", "save", "load"):
+        method = getattr(policy, name)
+        if method is not getattr(Policy, name):  # which all classes share, and which do not hang
+            watch(method, "%s of %s" % (name, policy.__name__), described.seconds)
+    _kvcheck.register_class(described)  # makes an object of it
     registered[name_of(policy)] = policy
-    for name in ("evict", "observe", "forget"):
-        watch(getattr(policy, name), "%s of %s" % (name, policy.__name__), float(policy.seconds))
     return policy
 
 

@@ -141,6 +141,34 @@ class Faults(unittest.TestCase):
                          **attributes)
             self.assertLess(time.monotonic() - began, 30)
 
+    def test_a_call_that_does_not_return_is_named_by_check(self):
+        def computes(self, *arguments):
+            while True:
+                pass
+
+        def sleeps(self, *arguments):
+            time.sleep(1000)
+
+        first = lambda self, seen, draws: [0]
+        for name, methods in (("evict", {"evict": sleeps}),
+                              ("observe", {"evict": first, "observe": computes, "forget": forgets_nothing})):
+            began = time.monotonic()
+            hangs = type("Hangs", (kvcheck.Policy,), {"seconds": 0.3, **methods})
+            broken, = kvcheck.check(hangs, filter=["survives"], time="4s").broken
+            self.assertEqual(broken["law"], "survives")
+            self.assertEqual(broken["seen"], "it gave no answer in time: %s of Hangs has run for more than "
+                                             "0.3 s; its class may allow more in `seconds`" % name)
+            self.assertLess(time.monotonic() - began, 50)
+
+    def test_calls_that_do_not_return_are_named_when_a_class_is_registered(self):
+        def hangs(self):
+            while True:
+                pass
+
+        for name in ("__init__", "clone"):
+            with self.assertRaisesRegex(kvcheck.Error, name + " of Stuck has run for more than 0.3 s"):
+                kvcheck.check(policy("Stuck", lambda self, seen, draws: [0], **{name: hangs}, seconds=0.3))
+
     def test_many_short_calls_may_take_longer_than_one(self):
         def slow(self, seen, draws):
             time.sleep(0.01)
