@@ -10,6 +10,7 @@
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/output.h"
 #include "kvcheck/cli/options/terminal.h"
+#include "kvcheck/python/bindings/forks.h"
 
 namespace kv::python {
 
@@ -17,6 +18,7 @@ Printed run_program(const std::vector<std::string>& arguments) {
   TextStream out;
   TextStream err;
   cli::Streams streams{.out = out, .err = err};
+  const ForksWithLock forks;
   cli::forget_interrupt();
   const int status = cli::run_main(arguments, streams);
   return {.status = status, .out = out.str(), .err = err.str()};
@@ -30,6 +32,7 @@ int run_on_terminal(const std::vector<std::string>& arguments) {
   err << std::unitbuf;
   cli::Streams streams{out, err, ::isatty(STDERR_FILENO) == 1, cli::columns_of(STDOUT_FILENO),
                        cli::colours_on(STDOUT_FILENO)};
+  const ForksWithLock forks;
   return cli::run_main(arguments, streams);
 }
 

@@ -1,7 +1,9 @@
 """Policies of Python: their parameters, what they do wrong, and the laws."""
 
+import os
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -168,6 +170,25 @@ class Faults(unittest.TestCase):
         for name in ("__init__", "clone"):
             with self.assertRaisesRegex(kvcheck.Error, name + " of Stuck has run for more than 0.3 s"):
                 kvcheck.check(policy("Stuck", lambda self, seen, draws: [0], **{name: hangs}, seconds=0.3))
+
+    def test_a_thread_that_computes_does_not_stop_a_check(self):
+        # It holds Python's lock while check forks children, one for each death, which call the policy.
+        ended = threading.Event()
+
+        def computes():
+            while not ended.is_set():
+                pass
+
+        thread = threading.Thread(target=computes)
+        thread.start()
+        try:
+            leaves = policy("Leaves", lambda self, seen, draws: os._exit(3))
+            broken, = kvcheck.check(leaves, filter=["survives"]).broken
+            self.assertEqual(broken["seen"], "it left the process with status 3")
+            self.assertEqual(kvcheck.check(twins.Fifo, filter=["size.*", "survives"]).broken, [])
+        finally:
+            ended.set()
+            thread.join()
 
     def test_many_short_calls_may_take_longer_than_one(self):
         def slow(self, seen, draws):
