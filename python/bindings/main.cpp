@@ -12,6 +12,7 @@
 #include "kvcheck/python/bindings/arguments.h"
 #include "kvcheck/python/bindings/call_of_python.h"
 #include "kvcheck/python/bindings/failure.h"
+#include "kvcheck/python/bindings/interrupt.h"
 #include "kvcheck/python/bindings/program.h"
 #include "kvcheck/python/bindings/python_policy.h"
 #include "kvcheck/python/bindings/replays.h"
@@ -23,17 +24,19 @@ namespace py = pybind11;
 namespace kv::python {
 namespace {
 
+// A synthetic stream is made whole, as its arrays and files may be asked for.
 SharedTrace open(const std::string& word, std::size_t kv_heads, bool learned_sinks) {
   const py::gil_scoped_release unlocked;
-  const DumpOptions options{.kv_heads = kv_heads, .learned_sinks = learned_sinks};
-  auto dump = value_of(cli::open_source_dump(word, options, {}));
   const auto synthetic = cli::synthetic_source(word);
-  if (!synthetic || (*synthetic)->kind == TraceKind::qkv) {
-    return std::make_shared<Trace>(std::move(dump.trace));
+  if (!synthetic) {
+    const DumpOptions options{.kv_heads = kv_heads, .learned_sinks = learned_sinks};
+    return std::make_shared<Trace>(value_of(cli::open_source_dump(word, options, {})).trace);
   }
-  // Arrays and files of it may be asked for.
-  value_of(check_synthetic_bytes(**synthetic));
-  return std::make_shared<Trace>(make_synthetic(**synthetic));
+  const SyntheticSpec spec = value_of(*synthetic);
+  value_of(check_synthetic_bytes(spec));
+  auto trace = make_synthetic(spec, [] { return !asked_to_stop(); });
+  if (!trace) throw Interrupted();
+  return std::make_shared<Trace>(*std::move(trace));
 }
 
 void add_traces(py::module_& module) {

@@ -44,11 +44,8 @@ Plan plan_of(const Trace& trace, const ReplayRequest& request) {
   return plan;
 }
 
-// Python raises KeyboardInterrupt on its first thread only, when that runs Python code or asks.
 bool is_interrupted() {
-  const py::gil_scoped_acquire lock;
-  if (PyErr_CheckSignals() == 0) return false;
-  PyErr_Clear();
+  if (!asked_to_stop()) return false;
   note_interrupt();
   return true;
 }

@@ -210,6 +210,10 @@ class Faults(unittest.TestCase):
                        "print('here', flush=True)\n"
                        "kvcheck.replay(trace, ['h2o', 'tova', 'random'], [200, 400, 800], seeds=90)\n")
 
+    def test_ctrl_c_ends_the_making_of_a_stream(self):
+        self.interrupt("print('here', flush=True)\n"
+                       "kvcheck.generate('zipf:tokens=65536,heads=32,kind=qkv')\n")
+
     def test_ctrl_c_ends_a_long_check(self):
         self.interrupt("print('here', flush=True)\n"
                        "kvcheck.check('h2o:budget=64', nightly=True)\n")

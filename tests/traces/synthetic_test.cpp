@@ -57,6 +57,23 @@ bool runs_hold(const Plant& plant, Position t) {
                      [t](const Run& run) { return run.first <= t && t < run.last; });
 }
 
+TEST(SyntheticTraces, AreMadeUntilTheyAreNoLongerRequested) {
+  for (const char* const kind : {"attention", "qkv"}) {
+    const auto spec =
+        parse_synthetic("zipf:tokens=3000,heads=2,layers=2,kind=" + std::string(kind));
+    ASSERT_TRUE(spec) << spec.error().message;
+    int asked = 0;
+    EXPECT_FALSE(make_synthetic(*spec, [&] { return ++asked < 2; }));
+    EXPECT_EQ(asked, 2);
+    asked = 0;
+    const auto made = make_synthetic(*spec, [&] { return ++asked > 0; });
+    ASSERT_TRUE(made);
+    // Each of 18 million pairs takes some ten nanoseconds.
+    EXPECT_THAT(asked, testing::AllOf(testing::Ge(3), testing::Le(10)));
+    EXPECT_EQ(made->info().name, make_synthetic(*spec).info().name);
+  }
+}
+
 TEST(SyntheticRegistry, HasASmallSpecOfEachGeneratorUnderTest) {
   std::vector<std::string> tested;
   for (const std::string& spec : small_specs()) tested.push_back(spec.substr(0, spec.find(':')));

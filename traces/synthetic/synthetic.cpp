@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "kvcheck/base/check.h"
@@ -65,7 +66,29 @@ std::size_t numbers_of(const SyntheticSpec& spec) {
   return layer * spec.layers;
 }
 
-Trace::Layer make_rows(const SyntheticSpec& spec, std::size_t layer, Buffer& buffer) {
+// Asks now and then whether the work is still to be done.
+class Pace {
+ public:
+  explicit Pace(const std::function<bool()>& may_continue) : may_continue_(may_continue) {}
+
+  // Whether to continue after so many pairs of a query and a key.
+  bool after(std::size_t pairs) {
+    constexpr std::size_t often = std::size_t{1} << 22;  // a tenth of a second
+    pairs_ += pairs;
+    if (!may_continue_ || pairs_ < often) return true;
+    pairs_ = 0;
+    return may_continue_();
+  }
+
+ private:
+  const std::function<bool()>& may_continue_;
+  std::size_t pairs_ = 0;
+};
+
+std::optional<Trace::Layer> make_rows(const SyntheticSpec& spec,
+                                      std::size_t layer,
+                                      Buffer& buffer,
+                                      Pace& pace) {
   Trace::Layer out;
   out.attention = buffer.take({spec.heads, spec.tokens, spec.tokens});
   std::vector<double> row(spec.tokens);
@@ -77,13 +100,17 @@ Trace::Layer make_rows(const SyntheticSpec& spec, std::size_t layer, Buffer& buf
         const std::span<double> visible(row.data(), t + 1);
         rows.row(head, t, visible);
         buffer.put(out.attention, (head * spec.tokens + t) * spec.tokens, visible);
+        if (!pace.after(t + 1)) return {};
       }
     }
   }
   return out;
 }
 
-Trace::Layer make_factors(const SyntheticSpec& spec, std::size_t layer, Buffer& buffer) {
+std::optional<Trace::Layer> make_factors(const SyntheticSpec& spec,
+                                         std::size_t layer,
+                                         Buffer& buffer,
+                                         Pace& pace) {
   Trace::Layer out;
   out.q = buffer.take({spec.heads, spec.tokens, spec.head_dim});
   out.k = buffer.take({spec.kv_heads, spec.tokens, spec.head_dim});
@@ -96,6 +123,7 @@ Trace::Layer make_factors(const SyntheticSpec& spec, std::size_t layer, Buffer& 
       for (std::size_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
         rows.query(head, t, vector);
         buffer.put(out.q, (head * spec.tokens + t) * spec.head_dim, vector);
+        if (!pace.after(t + 1)) return {};
       }
       rows.key(t, vector);
       buffer.put(out.k, (kv_head * spec.tokens + t) * spec.head_dim, vector);
@@ -149,15 +177,23 @@ TraceInfo describe(const SyntheticSpec& spec) {
 }  // namespace
 
 Trace make_synthetic(const SyntheticSpec& spec) {
+  return *make_synthetic(spec, {});
+}
+
+std::optional<Trace> make_synthetic(const SyntheticSpec& spec,
+                                    const std::function<bool()>& may_continue) {
   KV_CHECK(spec.generator != nullptr);
   KV_CHECK(numbers_of(spec) <= max_synthetic_bytes / (spec.number == Number::f32 ? 4 : 2));
   Buffer buffer(numbers_of(spec), spec.number);
+  Pace pace(may_continue);
   std::vector<Trace::Layer> layers;
   for (std::size_t layer = 0; layer < spec.layers; ++layer) {
-    layers.push_back(spec.kind == TraceKind::attention ? make_rows(spec, layer, buffer)
-                                                       : make_factors(spec, layer, buffer));
+    auto made = spec.kind == TraceKind::attention ? make_rows(spec, layer, buffer, pace)
+                                                  : make_factors(spec, layer, buffer, pace);
+    if (!made) return {};
+    layers.push_back(*std::move(made));
   }
-  return {describe(spec), std::move(layers), {}, buffer.owner()};
+  return Trace(describe(spec), std::move(layers), {}, buffer.owner());
 }
 
 Trace synthetic_stream(const SyntheticSpec& spec) {

@@ -12,6 +12,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -143,6 +145,10 @@ Result<void> check_synthetic_bytes(const SyntheticSpec& spec);
 // The trace in memory. Requires a spec from parse_synthetic, and check_synthetic_bytes. Cost:
 // O(layers heads tokens^2) time for both kinds, about 20 ns a pair; memory as stored.
 Trace make_synthetic(const SyntheticSpec& spec);
+
+// The same, or nothing if `may_continue` says no, which is asked about ten times a second.
+std::optional<Trace> make_synthetic(const SyntheticSpec& spec,
+                                    const std::function<bool()>& may_continue);
 
 // The same for what only replays it: attention rows are made when they are read (RowMaker), each as
 // often as it is read. Requires a spec from parse_synthetic. Cost: that of make_synthetic for
