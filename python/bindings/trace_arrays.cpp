@@ -138,14 +138,23 @@ py::array array_of(const Trace& trace, std::size_t layer, const std::string& whi
     throw Failure("'" + trace.info().name + "' has no " + which + "; it has " +
                   (trace.info().kind == TraceKind::qkv ? "queries, keys and values" : "attention"));
   }
+  // Other threads run meanwhile: the numbers of a long text take a while, and may be on a disk.
   const std::size_t count = view.numbers();
   if (view.number == Number::f16) {
     py::array array(py::dtype("float16"), view.shape);
-    std::memcpy(array.mutable_data(), view.data, count * 2);
+    void* const to = array.mutable_data();
+    {
+      const py::gil_scoped_release unlocked;
+      std::memcpy(to, view.data, count * 2);
+    }
     return array;
   }
   py::array_t<float> array(view.shape);
-  kernels().widen(view.number, view.data, count, array.mutable_data());
+  float* const to = array.mutable_data();
+  {
+    const py::gil_scoped_release unlocked;
+    kernels().widen(view.number, view.data, count, to);
+  }
   return array;
 }
 

@@ -2,7 +2,10 @@
 
 import importlib.util
 import os
+import sys
 import tempfile
+import threading
+import time
 import unittest
 import warnings
 
@@ -87,6 +90,37 @@ class Attention(unittest.TestCase):
             trace = kvcheck.open_trace(folder + "/t.safetensors")
             numpy.testing.assert_array_equal(trace.attention(), given[0])
             self.assertEqual(trace.words, ["a"] * 40)
+
+    def test_other_threads_run_while_numbers_are_copied(self):
+        rows = numpy.zeros((4, 2500, 2500), numpy.float32)
+        rows[:, :, 0] = 1
+        trace = kvcheck.attention(rows, kv_heads=4)
+        longest, ended = [0.0], threading.Event()
+
+        def looks():
+            last = time.perf_counter()
+            while not ended.is_set():
+                now = time.perf_counter()
+                longest[0], last = max(longest[0], now - last), now
+
+        thread = threading.Thread(target=looks)
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-4)  # else what both wait for the lock counts more than the copy
+        thread.start()
+        try:
+            # A busy machine may stop the thread for a while, but not each time.
+            for attempt in range(40):
+                longest[0], began = 0.0, time.perf_counter()
+                trace.attention()
+                took = time.perf_counter() - began
+                time.sleep(0.02)  # so that the thread notes when it last ran
+                if longest[0] < took / 2:
+                    return
+        finally:
+            ended.set()
+            thread.join()
+            sys.setswitchinterval(interval)
+        self.fail("no other thread ran while the rows were copied")
 
     def test_masked_and_uneven_arrays_are_refused(self):
         with self.assertRaisesRegex(kvcheck.Error, "^rows is a masked array"):
