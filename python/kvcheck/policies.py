@@ -5,10 +5,12 @@ import inspect
 import math
 import pickle
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Sequence, Tuple
+from typing import Any, List, Sequence, Tuple
 
 from . import _kvcheck
+from .arguments import listed, real, shown, text, whole
 from .errors import Error
 from .watch import watch
 
@@ -145,55 +147,70 @@ class Description:
 def _described(owner: str, name: str, given) -> _Described:
     parameter = given if isinstance(given, Parameter) else Parameter(given)
     default = parameter.default
-    spelt = name.replace("_", "-")
+    spelt = text("a parameter's name in %s" % owner, name).replace("_", "-")
+    about = "the parameter '%s' of %s" % (name, owner)
+    meaning = text("the meaning of " + about, parameter.meaning)
     if isinstance(default, str):
-        choices = parameter.choices or (default,)
-        return _Described(spelt, "word", default, parameter.meaning, choices=tuple(choices))
+        choices = _words(owner, "the choices of '%s'" % name, parameter.choices or (default,))
+        return _Described(spelt, "word", default, meaning, choices=choices)
     if isinstance(default, bool) or not isinstance(default, (int, float)) or not math.isfinite(default):
-        raise Error("the parameter '%s' of %s has the default %r; expected a number or a word" % (
-            name, owner, default))
+        raise Error("%s has the default %s; expected a number or a word" % (about, shown(default)))
     kind = "count" if isinstance(default, int) else "real"
-    return _Described(spelt, kind, repr(default), parameter.meaning, float(parameter.least),
-                      float(parameter.most))
+    return _Described(spelt, kind, repr(default), meaning, real("least of " + about, parameter.least),
+                      real("most of " + about, parameter.most))
 
 
 def _share(owner: str, name: str, value, most: int) -> int:
-    if not isinstance(value, int) or not 0 <= value <= most:
-        raise Error("%s of %s is %r; expected 0 to %d" % (name, owner, value, most))
-    return value
+    try:
+        return whole(name, value, 0, most)
+    except Error:
+        raise Error("%s of %s is %s; expected 0 to %d" % (name, owner, shown(value), most)) from None
+
+
+def _words(owner: str, name: str, given) -> Tuple[str, ...]:
+    about = "%s of %s" % (name, owner)
+    return tuple(text(about, each, "words") for each in listed(about, given, "a tuple of words"))
 
 
 def name_of(policy: type) -> str:
     """The name by which specs call the class."""
-    return policy.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", policy.__name__).lower()
+    return text("name of " + policy.__name__, policy.name) or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", policy.__name__).lower()
 
 
 def describe(policy: type) -> Description:
     """The class as the registry takes it. Error if something about it is wrong."""
-    owner = getattr(policy, "__name__", repr(policy))
+    if isinstance(policy, Policy):
+        raise Error("%s is an object of the policy; expected its class" % shown(policy))
     if not (inspect.isclass(policy) and issubclass(policy, Policy)):
-        raise Error("%r is not a policy; expected a subclass of kvcheck.Policy" % (policy,))
-    if policy.evict is Policy.evict:
+        raise Error("%s is not a policy; expected a subclass of kvcheck.Policy" % shown(policy))
+    owner = policy.__name__
+    if policy.evict is Policy.evict or not callable(policy.evict):
         raise Error("%s has no evict(); expected one" % owner)
     observes = policy.observe is not Policy.observe
-    needs = tuple(policy.needs) or (("attention",) if observes else ())
+    needs = _words(owner, "needs", policy.needs) or (("attention",) if observes else ())
     for need in needs:
         if need not in NEEDS:
-            raise Error("%s needs %r; expected %s" % (owner, need, ", ".join(NEEDS)))
+            raise Error("%s needs %s; expected %s" % (owner, shown(need), ", ".join(NEEDS)))
     if needs and not observes:
         raise Error("%s needs %s but has no observe(); expected one" % (owner, ", ".join(needs)))
     if observes and policy.forget is Policy.forget:
         # What it keeps of a token that is gone would be taken for that of the token after it.
         raise Error("%s has observe() but no forget(); expected one, which may do nothing" % owner)
-    if not isinstance(policy.seconds, (int, float)) or not 0 < policy.seconds < math.inf:
-        raise Error("seconds of %s is %r; expected a number above 0" % (owner, policy.seconds))
+    seconds = real("seconds of " + owner, policy.seconds)
+    if not 0 < seconds < math.inf:
+        raise Error("seconds of %s is %s; expected a number above 0" % (owner, shown(policy.seconds)))
+    if not isinstance(policy.parameters, Mapping):
+        raise Error("parameters of %s is %s; expected a dictionary of names and defaults" % (
+            owner, shown(policy.parameters)))
+    texts = {name: text("%s of %s" % (name, owner), getattr(policy, name))
+             for name in ("summary", "source", "differs", "cost")}
     return Description(
-        type=policy, name=name_of(policy), summary=policy.summary, source=policy.source,
-        differs=policy.differs, cost=policy.cost, claims=tuple(policy.claims), needs=needs,
+        type=policy, name=name_of(policy), **texts, claims=_words(owner, "claims", policy.claims),
+        needs=needs,
         forgets=policy.forget is not Policy.forget,
         sinks=_share(owner, "sinks", policy.sinks, 2**31 - 1),
         recent_percent=_share(owner, "recent_percent", policy.recent_percent, 100),
-        seconds=float(policy.seconds),
+        seconds=seconds,
         parameters=tuple(_described(owner, name, given)
                          for name, given in policy.parameters.items()))
 
@@ -217,6 +234,23 @@ def register(policy: type) -> type:
     return policy
 
 
-def spec_of(policy) -> str:
-    """The spec of what users pass: a text, or a class, which is registered."""
-    return policy if isinstance(policy, str) else name_of(register(policy))
+def spec_of(name: str, policy) -> str:
+    """The spec of an argument of this name: a text, or a class, which is registered."""
+    if isinstance(policy, str):
+        return text(name, policy)
+    if isinstance(policy, Policy):
+        raise Error("%s has an object of %s; expected the class" % (name, type(policy).__name__))
+    if not inspect.isclass(policy):
+        raise Error("%s has %s; expected a spec such as 'h2o:sinks=4', or a subclass of kvcheck.Policy" % (
+            name, shown(policy)))
+    return name_of(register(policy))
+
+
+def specs_of(name: str, policies) -> List[str]:
+    """The specs of a list of texts and classes, of which one may be given alone."""
+    if not isinstance(policies, (str, type, Policy)):
+        policies = listed(name, policies, "specs such as 'h2o:sinks=4', and subclasses of kvcheck.Policy")
+        if not policies:
+            raise Error("%s is empty; expected at least one" % name)
+        return [spec_of(name, policy) for policy in policies]
+    return [spec_of(name, policies)]

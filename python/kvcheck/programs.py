@@ -9,8 +9,9 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Sequence
 import numpy
 
 from . import _kvcheck
+from .arguments import listed, path, shown
 from .errors import Error, in_keywords
-from .policies import spec_of
+from .policies import spec_of, specs_of
 from .tables import Records, frame, table
 
 __all__ = ["Laws", "Printed", "check", "eval", "judge", "run", "uniformity"]
@@ -32,8 +33,8 @@ def run(*arguments) -> Printed:
     """Runs `kvcheck ARGUMENTS` in this process, where policies of Python are known, and returns what it
     printed: run("trace", "info", "trace.safetensors"). After Ctrl-C the KeyboardInterrupt has what was
     printed by then in `printed`."""
-    words = [os.fspath(word) if hasattr(word, "__fspath__") else str(word) for word in arguments]
-    status, out, err = _kvcheck.run(words)
+    words = [_word("run's argument", word) for word in arguments]
+    status, out, err = _kvcheck.run([os.fsencode(word) for word in words])
     printed = Printed(status, out.decode(errors="replace"), err.decode(errors="replace"))
     if status == 130:
         interrupt = KeyboardInterrupt()
@@ -42,38 +43,56 @@ def run(*arguments) -> Printed:
     return printed
 
 
+def _word(name: str, value: Any) -> str:
+    """A number, a text or a path as a word of a command line."""
+    if isinstance(value, numpy.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (str, numbers.Number)) and not isinstance(value, (bool, numpy.bool_)):
+        value = str(value)
+    try:
+        if isinstance(value, (str, os.PathLike)):
+            return value and path(name, value)  # a text may be empty, and a path any bytes
+    except Error:
+        pass
+    raise Error("%s is %s; expected a number, a text or a path" % (name, shown(value)))
+
+
 def _options(options: Dict[str, Any]) -> List[str]:
     """Options by name: full=True, filter=["size.*"], budget=[64, 128]. The program takes numbers as one
     word, and repeats an option for other words."""
     words: List[str] = []
     for name, given in options.items():
         option = "--" + name.rstrip("_").replace("_", "-")
-        if given is False or given is None:
-            continue
-        if given is True:
-            words.append(option)
+        if given is None or isinstance(given, (bool, numpy.bool_)):
+            words += [option] if given else []
             continue
         values = [given]
-        if isinstance(given, (list, tuple, range, numpy.ndarray)):
-            values = list(given)
+        if not isinstance(given, (str, bytes)) and numpy.iterable(given):
+            values = listed(name, given, "a number, a text, a path, or a list of them")
             if not values:
                 raise Error("%s is empty; expected at least one" % name)
             if all(isinstance(value, numbers.Number) for value in values):
-                values = [",".join(str(value) for value in values)]
+                values = [",".join(_word(name, value) for value in values)]
         for value in values:
-            words += [option, os.fspath(value) if hasattr(value, "__fspath__") else str(value)]
+            words += [option, _word(name, value)]
     return words
 
 
 def _lines(command: str, words: Sequence[str], options: Dict[str, Any], quiet=True) -> Records:
     silence = ["--quiet"] if quiet else []
-    printed = run(command, *words, *_options(options), *silence, "--json", "-")
+    given = _options(options)
+    printed = run(command, *words, *given, *silence, "--json", "-")
     if not printed.out:
         sentence = printed.err.strip()
         before = "kvcheck %s: " % command
         sentence = sentence[len(before):] if sentence.startswith(before) else sentence
         raise Error(in_keywords(sentence, _NAMES.get(command, ())))
-    return Records(json.loads(line) for line in printed.out.splitlines())
+    try:
+        return Records(json.loads(line) for line in printed.out.splitlines())
+    except ValueError:  # of an option that prints a text, as help does
+        raise Error("%s(%s) prints a text and has no results; expected kvcheck.run(%s)" % (
+            command, ", ".join("%s=%s" % (name, shown(value)) for name, value in options.items()),
+            ", ".join(map(repr, [command, *words, *given])))) from None
 
 
 def _laws(command: str, words: Sequence[str], options: Dict[str, Any], quiet=True) -> "Laws":
@@ -120,7 +139,7 @@ def check(subject, **options) -> Laws:
     check("h2o", full=True, seed=3, filter=["size.*"]). After Ctrl-C the KeyboardInterrupt has in `found`
     what had been found by then: Laws that are not complete, or None.
     """
-    return _laws("check", [spec_of(subject)], options)
+    return _laws("check", [spec_of("subject", subject)], options)
 
 
 def judge(history: "str | os.PathLike | Iterable[Dict[str, Any]]", **options) -> Laws:
@@ -131,7 +150,10 @@ def judge(history: "str | os.PathLike | Iterable[Dict[str, Any]]", **options) ->
     the command by their names, as in judge("run.jsonl", declare=["visibility=causal"]).
     """
     if isinstance(history, (str, os.PathLike)):
-        return _laws("judge", [os.fspath(history)], options, quiet=False)
+        return _laws("judge", [path("history", history)], options, quiet=False)
+    if isinstance(history, (bytes, dict)) or not numpy.iterable(history):
+        raise Error("history is %s; expected the path of a file, or its lines as dictionaries" %
+                    shown(history))
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         for number, line in enumerate(history, 1):
             try:
@@ -158,7 +180,7 @@ def _plain(number):
 def uniformity(subject, **options) -> Records:
     """Tests whether a policy keeps a uniform sample: `kvcheck uniformity SUBJECT`. Returns the records
     that --json writes."""
-    return _lines("uniformity", [spec_of(subject)], options)
+    return _lines("uniformity", [spec_of("subject", subject)], options)
 
 
 # Named as the command is; this module needs Python's eval as little as its users do.
@@ -177,7 +199,5 @@ def eval(policies: Sequence, **options) -> Records:
         if "budget" in options:
             raise Error("budget and budgets are the same option; expected one of them")
         options["budget"] = options.pop("budgets")
-    if isinstance(policies, str) or not hasattr(policies, "__iter__"):
-        policies = [policies]
-    specs = [word for policy in policies for word in ("--policy", spec_of(policy))]
+    specs = [word for spec in specs_of("policies", policies) for word in ("--policy", spec)]
     return _lines("eval", specs, options)

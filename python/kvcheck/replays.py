@@ -7,8 +7,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 import numpy
 
 from . import _kvcheck
+from .arguments import flag, text, whole, wholes
 from .errors import Error, in_keywords
-from .policies import spec_of
+from .policies import specs_of
 from .tables import frame, joined, structured, table
 from .traces import Trace, trace_of
 
@@ -69,6 +70,7 @@ class Replay:
         return len(self.cells)
 
     def _arrays(self, cell: int) -> Dict[str, Any]:
+        cell = whole("cell", cell)
         if not -len(self._cells) <= cell < len(self._cells):
             raise Error("there is no cell %d; there are %d" % (cell, len(self._cells)))
         return self._cells[cell]
@@ -108,6 +110,7 @@ class Replay:
         unit: position, and evicted_at as in Residency. The last two begin with cell, label, budget and
         seed.
         """
+        text("what", what)
         if what in ("cells", "heads", "dense"):
             table_of = frame(getattr(self, what))
             if what == "cells":
@@ -142,15 +145,22 @@ class Replay:
         return parts
 
 
-def _whole(name: str, given, least: int, end: int = 2**32) -> List[int]:
-    single = isinstance(given, str) or not numpy.iterable(given)
-    numbers = [given] if single else list(given)
-    for number in numbers:
-        if not isinstance(number, (int, numpy.integer)) or isinstance(number, bool) or \
-                not least <= number < end:
-            raise Error("%s has %r; expected whole numbers from %d to %d" % (
-                name, number, least, end - 1))
-    return [int(number) for number in numbers]
+_MOST = 2**32 - 1
+_MOST_SEEDS = 4096  # cells that one replay may have
+
+
+def _seeds(given: Union[int, Sequence[int]]) -> List[int]:
+    """So many seeds from 1 on, or those of a list."""
+    if not numpy.iterable(given):
+        count = whole("seeds", given)
+        if not 1 <= count <= _MOST_SEEDS:
+            raise Error("seeds is %d; expected how many, from 1 to %d, or a list of seeds" % (
+                count, _MOST_SEEDS))
+        return list(range(1, count + 1))
+    seeds = wholes("seeds", given, 0, 2**64 - 1)
+    if not seeds:
+        raise Error("seeds is empty; expected at least one")
+    return seeds
 
 
 def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequence,
@@ -168,25 +178,15 @@ def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequenc
 
     Python's lock is free meanwhile, but for calls of Python policies. Ctrl-C raises KeyboardInterrupt.
     """
-    trace = trace_of(trace)
-    if isinstance(policies, str) or not hasattr(policies, "__iter__"):
-        policies = [policies]
     request = _kvcheck.ReplayRequest()
-    request.policies = [spec_of(policy) for policy in policies]
-    if not request.policies:
-        raise Error("policies is empty; expected at least one")
-    request.budgets = _whole("budgets", budgets, 1)
-    if isinstance(seeds, (int, numpy.integer)) and not isinstance(seeds, bool):
-        if seeds < 1:
-            raise Error("seeds is %d; expected how many, from 1 on, or a list of seeds" % seeds)
-        seeds = range(1, int(seeds) + 1)
-    request.seeds = _whole("seeds", seeds, 0, 2**64)
-    if not request.seeds:
-        raise Error("seeds is empty; expected at least one")
-    request.chunk = 0 if chunk is None else _whole("chunk", chunk, 1)[0]
-    request.oracle = bool(oracle)
-    request.top_k = _whole("top_k", top_k, 0)[0]
-    request.threads = 0 if threads is None else _whole("threads", threads, 1)[0]
+    request.budgets = wholes("budgets", budgets, 1, _MOST)
+    request.seeds = _seeds(seeds)
+    request.chunk = 0 if chunk is None else whole("chunk", chunk, 1, _MOST)
+    request.oracle = flag("oracle", oracle)
+    request.top_k = whole("top_k", top_k, 0, _MOST)
+    request.threads = 0 if threads is None else whole("threads", threads, 1, _MOST)
+    request.policies = specs_of("policies", policies)
+    trace = trace_of(trace)  # last, as it may take long
     try:
         return Replay(trace, _kvcheck.replay(trace._handle, request))
     except Error as error:
@@ -210,7 +210,7 @@ def oracle(trace: "Trace | str | os.PathLike | numpy.ndarray",
     fields: those of a spec that decide how many rows a query sees, such as
     "timing=trim-then-attend;unit=layer;chunk=16" [those of a spec that names none].
     """
-    spec = "fifo;" + fields if fields else "fifo"
+    spec = "fifo;" + fields if text("fields", fields) else "fifo"
     cells = replay(trace, [spec], budgets, oracle=True, threads=threads).cells
     names = ["budget", *_BOUNDS, *(name + "_after" for name in _BOUNDS)]
     return structured(names, [cells[name] for name in names], len(cells))

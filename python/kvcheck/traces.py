@@ -5,7 +5,7 @@ Shapes are [heads, n, n] and [heads, n, d], with a leading axis of layers where 
 are several; n is the number of tokens. See traces/FORMAT.md, whose section 4 defines what layers may do.
 """
 
-import operator
+import numbers
 import os
 import warnings
 from typing import List, Optional, Sequence
@@ -13,8 +13,10 @@ from typing import List, Optional, Sequence
 import numpy
 
 from . import _kvcheck
-from .arrays import array_of
+from .arguments import flag, path as path_of, real, shown, text, whole, word
 from .errors import Error, in_keywords
+from .trace_arguments import (by_layer, joined_words, layer_numbers, layered, listed_by_layer,
+                              recorded_queries, require_positions, table_of, token_numbers)
 
 __all__ = ["Trace", "attention", "generate", "open_trace", "qkv"]
 
@@ -25,12 +27,16 @@ class Trace:
     Attributes: name, kind ("attention" or "qkv"), model, loop, tokens, query_heads, kv_heads,
     head_dim (0 if unknown), layers (the model's numbers of the recorded layers), model_layers (how
     many the model has; 0 if unknown), query_positions (of the recorded queries; None if they are all),
-    query_design (how they were selected; empty if that is unknown or they are all), learned_sinks (of attention: whether rows may sum to less than
-    1), rope_applied (whether queries and keys are those after rotation) and rules: of a qkv trace,
-    what each layer does, as a dictionary with the names of the arguments of qkv.
+    query_design (how they were selected; empty if that is unknown or they are all), learned_sinks (of
+    attention: whether rows may sum to less than 1), rope_applied (whether queries and keys are those
+    after rotation) and rules: of a qkv trace, what each layer does, as a dictionary with the names of
+    the arguments of qkv.
     """
 
     def __init__(self, handle: "_kvcheck.Trace"):
+        if not isinstance(handle, _kvcheck.Trace):
+            raise Error("Trace got %s; expected open_trace, attention, qkv or generate to make the trace"
+                        % shown(handle))
         self._handle = handle
         self.__dict__.update(handle.facts())
 
@@ -43,10 +49,11 @@ class Trace:
             counted(self.query_heads, "head"))
 
     def _array(self, layer: int, which: str) -> numpy.ndarray:
-        if _whole("layer", layer) < 0:
+        index = whole("layer", layer)
+        if not 0 <= index < len(self.layers):
             raise Error("there is no layer with index %d; '%s' has %d" % (
-                layer, self.name, len(self.layers)))
-        return self._handle.array(layer, which)
+                index, self.name, len(self.layers)))
+        return self._handle.array(index, which)
 
     def attention(self, layer: int = 0) -> numpy.ndarray:
         """The rows of the layer with this index into `layers`: [heads, m, n] for m recorded queries,
@@ -78,10 +85,11 @@ class Trace:
 
     def save(self, path: "str | os.PathLike") -> None:
         """Writes a trace file. It appears whole or not at all."""
-        self._handle.save(os.fspath(path))
+        self._handle.save(os.fsencode(path_of("path", path)))
 
 
-def open_trace(path: "str | os.PathLike", kv_heads: int = 0, learned_sinks: bool = False) -> Trace:
+def open_trace(path: "str | os.PathLike", kv_heads: Optional[int] = None,
+               learned_sinks: bool = False) -> Trace:
     """Opens a trace file, or a NumPy dump of attention (.npy, .npz).
 
     kv_heads: how many key/value heads the query heads of a dump share. Left out, each query head has
@@ -89,15 +97,17 @@ def open_trace(path: "str | os.PathLike", kv_heads: int = 0, learned_sinks: bool
     are 8 or more, unless an .npz file has its `kv_heads`. learned_sinks: the rows of
     a dump have a sink that is no token (gpt-oss), so that they sum to less than one.
     """
-    word = os.fspath(path)
-    if word.startswith("synthetic:"):
+    place = path_of("path", path)
+    shared = 0 if kv_heads is None else whole("kv_heads", kv_heads, 1, _MOST)
+    sinks = flag("learned_sinks", learned_sinks)
+    if place.startswith("synthetic:"):
         raise Error("'%s' is a synthetic stream; expected kvcheck.generate(%r)" % (
-            word, word[len("synthetic:"):]))
+            place, place[len("synthetic:"):]))
     try:
-        trace = Trace(_kvcheck.open_trace(word, kv_heads, learned_sinks))
+        trace = Trace(_kvcheck.open_trace(os.fsencode(place), shared, sinks))
     except Error as error:
         raise Error(in_keywords(str(error))) from None
-    if not kv_heads and word.endswith((".npy", ".npz")) and not _says_kv_heads(word):
+    if not shared and place.endswith((".npy", ".npz")) and not _says_kv_heads(place):
         _warn_of_own_caches(trace.name, trace.query_heads)
     return trace
 
@@ -108,6 +118,8 @@ def _says_kv_heads(path: str) -> bool:
     with numpy.load(path) as archive:
         return "kv_heads" in archive.files
 
+
+_MOST = 2**31 - 1  # heads or layers
 
 # Smaller models rarely group their queries (cli/replay/kv_heads.cpp).
 _FEWEST_GROUPED = 8
@@ -122,12 +134,15 @@ def _warn_of_own_caches(name: str, heads: int) -> None:
 
 def generate(spec: str, **fields) -> Trace:
     """A synthetic stream, such as generate("zipf:tokens=512,heads=4,seed=2"), which is also
-    generate("zipf", tokens=512, heads=4, seed=2), also with "synthetic:" before it. See `python3 -m kvcheck trace generate --help`."""
+    generate("zipf", tokens=512, heads=4, seed=2), also with "synthetic:" before it. See `python3 -m kvcheck
+    trace generate --help`."""
+    spec = text("spec", spec, "a generator such as 'zipf:tokens=512'")
     spec = spec[len("synthetic:"):] if spec.startswith("synthetic:") else spec
-    if fields:
-        spec += "," if ":" in spec else ":"
-        spec += ",".join("%s=%s" % field for field in fields.items())
-    return Trace(_kvcheck.open_trace("synthetic:" + spec, 0))
+    for name, value in fields.items():
+        if isinstance(value, (bool, numpy.bool_)) or not isinstance(value, (str, numbers.Real)):
+            raise Error("%s is %s; expected a number or a word" % (name, shown(value)))
+        spec += "%s%s=%s" % ("," if ":" in spec else ":", name, text(name, str(value)))
+    return Trace(_kvcheck.open_trace("synthetic:" + spec))
 
 
 def trace_of(given) -> Trace:
@@ -144,159 +159,14 @@ def trace_of(given) -> Trace:
                 "rows; qkv(queries, keys, values) makes a Trace of vectors" % type(given).__name__)
 
 
-def _on_cpu(tensor):
-    """What NumPy takes of a library's tensor; anything else as it is."""
-    if "bfloat16" in str(getattr(tensor, "dtype", "")):
-        return array_of(tensor)
-    return tensor.detach().cpu() if hasattr(tensor, "detach") else tensor  # torch's may have a gradient
-
-
-def _numbers(name: str, given) -> numpy.ndarray:
-    """A contiguous float32 or float16 array; float64 is rounded to float32."""
-    if numpy.ma.isMaskedArray(given):
-        raise Error("%s is a masked array; expected numbers, as %s.filled(0) gives them" % (name, name))
-    try:
-        array = numpy.asarray([_on_cpu(layer) for layer in given] if isinstance(given, (list, tuple))
-                              else _on_cpu(given))
-    except (TypeError, ValueError) as wrong:  # lists of unequal lengths
-        raise Error("%s is no array: %s" % (name, wrong)) from None
-    if array.dtype.kind != "f" or array.dtype.itemsize not in (2, 4, 8):
-        raise Error("%s has the dtype %s; expected float32, float16 or float64" % (name, array.dtype))
-    if array.size == 0:
-        raise Error("%s is empty: its shape is %s" % (name, array.shape))
-    # Little-endian and contiguous, whatever the strides are.
-    kind = "<f2" if array.dtype.itemsize == 2 else "<f4"
-    return numpy.ascontiguousarray(array, dtype=kind)
-
-
-def _layered(name: str, given, axes: str) -> numpy.ndarray:
-    array = _numbers(name, given)
-    if array.ndim == 3:
-        array = array[None]
-    if array.ndim == 5 and array.shape[1] == 1:  # a batch of one text, as models return it by layer
-        array = array[:, 0]
-    if array.ndim == 5:
-        raise Error("%s has the shape %s, which is a batch of %d texts; expected one text, without the "
-                    "axis of the batch, as %s[:, 0] of an array has the first" % (
-                        name, array.shape, array.shape[1], name))
-    if array.ndim != 4:
-        raise Error("%s has the shape %s; expected [%s], or that with an axis of layers before it" % (
-            name, array.shape, axes))
-    return array
-
-
-def _shown(given) -> str:
-    """A value in a sentence: one line, and not all of an array."""
-    text = " ".join(repr(given).split())
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _whole(name: str, given) -> int:
-    try:
-        return operator.index(given)
-    except TypeError:
-        raise Error("%s has %s; expected a whole number" % (name, _shown(given))) from None
-
-
-def _real(name: str, given) -> float:
-    try:
-        return float(given)
-    except (TypeError, ValueError):
-        raise Error("%s has %s; expected a number" % (name, _shown(given))) from None
-
-
-def _texts(words: Optional[Sequence[str]], tokens: int):
-    """The joined text of all words, and where each ends."""
-    if words is None:
-        return "", []
-    if len(words) != tokens:
-        raise Error("words has %d texts; expected one for each of the %d tokens" % (len(words), tokens))
-    for word in words:
-        if not isinstance(word, str):
-            raise Error("words has %s; expected the text of each token" % _shown(word))
-    encoded = [word.encode() for word in words]
-    return b"".join(encoded).decode(), numpy.cumsum([len(word) for word in encoded]).tolist()
-
-
-def _layer_numbers(layers: Optional[Sequence[int]], count: int) -> List[int]:
-    numbers = list(range(count)) if layers is None else [_whole("layers", layer) for layer in layers]
-    if len(numbers) != count:
-        raise Error("layers has %d numbers; expected one for each of the %d layers" % (
-            len(numbers), count))
-    if numbers != sorted(set(numbers)) or numbers[0] < 0:
-        raise Error("layers is %s; expected increasing numbers, none below 0" % numbers)
-    return numbers
-
-
-def _listed(name: str, given, count: int) -> str:
-    """A number, a word or None for all layers, or a list of these with one for each layer, as
-    metadata."""
-    values = given if isinstance(given, (list, tuple)) else [given]
-    if len(values) not in (1, count):
-        raise Error("%s has %d values; expected one, or one for each of the %d layers" % (
-            name, len(values), count))
-    texts = []
-    for value in values:
-        if value is None or isinstance(value, str):
-            texts.append(value or "none")
-        elif name == "window":
-            texts.append(str(_whole(name, value)))
-        else:
-            texts.append(repr(_real(name, value)))
-    return ",".join(texts)
-
-
-def _table(name: str, given, count: int):
-    """Numbers for all layers [m], or for each [layers, m], where None stands for a layer without."""
-    if given is None:
-        return []
-    by_layer = isinstance(given, (list, tuple)) and any(
-        value is None or numpy.ndim(value) > 0 for value in given) or numpy.ndim(given) == 2
-    rows = list(given) if by_layer else [given] * count
-    if len(rows) != count:
-        raise Error("%s has %d lists; expected one for each of the %d layers" % (
-            name, len(rows), count))
-    try:
-        tables = [numpy.asarray([] if row is None else row, dtype=numpy.float64) for row in rows]
-    except (TypeError, ValueError):
-        raise Error("%s is %s; expected a list of numbers, or one for each layer" % (
-            name, _shown(given))) from None
-    if any(table.ndim != 1 for table in tables):
-        raise Error("%s has the shape %s; expected a list of numbers, or one for each layer" % (
-            name, numpy.shape(given)))
-    return [table.tolist() for table in tables]
-
-
-def _require_positions(positions: Optional[Sequence[int]], design: str) -> None:
-    if design and positions is None:
-        raise Error("query_design is %r without query_positions; expected both" % (design,))
-
-
-def _selected(positions: Optional[Sequence[int]], design: str, rows: int, metadata) -> dict:
-    """The table of recorded queries, whose design is added to the metadata."""
-    if positions is None:
-        return {}
-    numbers = [_whole("query_positions", position) for position in positions]
-    if len(numbers) != rows:
-        raise Error("query_positions has %d numbers; expected one for each of the %d queries" % (
-            len(numbers), rows))
-    if any(not 0 <= number < 2**31 for number in numbers):
-        raise Error("query_positions has numbers below 0 or too large; expected positions")
-    metadata.update(version=2, query_design=design)
-    return {"queries": numbers}
-
-
-def _made(name, metadata, numbers, arrays, tokens, words, token_ids, tables=None) -> Trace:
-    text, ends = _texts(words, tokens)
-    ids = [] if token_ids is None else [_whole("token_ids", token) for token in token_ids]
-    if ids and len(ids) != tokens:
-        raise Error("there are %d token ids; expected one for each of the %d tokens" % (
-            len(ids), tokens))
+def _made(name, metadata, layers, arrays, tokens, words, token_ids, tables=None) -> Trace:
+    joined, ends = joined_words(words, tokens)
     given = {key: str(value) for key, value in metadata.items() if value != ""}
     layer_tables = _kvcheck.LayerTables()
     for table, rows in (tables or {}).items():
         setattr(layer_tables, table, rows)
-    return Trace(_kvcheck.trace_of(name, given, numbers, arrays, layer_tables, ids, text, ends))
+    return Trace(_kvcheck.trace_of(text("name", name), given, layers, arrays, layer_tables,
+                                   token_numbers(token_ids, tokens), joined, ends))
 
 
 def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, model: str = "",
@@ -318,23 +188,23 @@ def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, 
     query_design: how these were selected, such as "64/1000" (as in `kvcheck record --queries`), for
     which a replay has intervals.
     """
-    array = _layered("rows", rows, "heads, n, n")
-    _require_positions(query_positions, query_design)
+    array = layered("rows", rows, "heads, n, n")
+    require_positions(query_positions, query_design)
     count, heads, queries, tokens = array.shape
     if queries != tokens and query_positions is None:
         raise Error("rows has %d queries and %d keys; expected as many, or query_positions" % (
             queries, tokens))
     if kv_heads is None:
-        _warn_of_own_caches(name, heads)
-    shared = heads if kv_heads is None else _whole("kv_heads", kv_heads)
+        _warn_of_own_caches(text("name", name), heads)
+    shared = heads if kv_heads is None else whole("kv_heads", kv_heads)
     if shared < 1 or heads % shared != 0:
         raise Error("kv_heads is %d; expected a divisor of the %d heads" % (shared, heads))
-    metadata = {"format": "kvcheck-trace", "version": 1, "kind": "attention", "model": model,
+    metadata = {"format": "kvcheck-trace", "version": 1, "kind": "attention", "model": text("model", model),
                 "query_heads": heads, "kv_heads": shared}
-    if learned_sinks:
+    if flag("learned_sinks", learned_sinks):
         metadata.update(version=2, learned_sinks="yes")
-    tables = _selected(query_positions, query_design, queries, metadata)
-    return _made(name, metadata, _layer_numbers(layers, count), [[layer] for layer in array], tokens,
+    tables = recorded_queries(query_positions, query_design, queries, metadata)
+    return _made(name, metadata, layer_numbers(layers, count), [[layer] for layer in array], tokens,
                  words, token_ids, tables)
 
 
@@ -365,12 +235,12 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
     values are always those of all tokens. query_design: how they were selected, such as "64/1000" (as
     in `kvcheck record --queries`), for which a replay has intervals.
     """
-    arrays = [_layered(what, given, "heads, n, d")
+    arrays = [layered(what, given, "heads, n, d")
               for what, given in (("queries", queries), ("keys", keys), ("values", values))]
     if len({array.dtype for array in arrays}) > 1:
         raise Error("queries, keys and values have the dtypes %s; expected one dtype" % ", ".join(
             str(array.dtype) for array in arrays))
-    _require_positions(query_positions, query_design)
+    require_positions(query_positions, query_design)
     count, heads, rows, dim = arrays[0].shape
     shared, tokens = arrays[1].shape[1:3] if query_positions is not None else (
         arrays[1].shape[1], rows)
@@ -380,31 +250,31 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
                 what, array.shape, (count, shared, tokens, dim), arrays[0].shape))
     if heads % shared != 0:
         raise Error("keys has %d heads; expected a divisor of the %d of queries" % (shared, heads))
-    layouts = list(rope) if isinstance(rope, (list, tuple)) else [rope]
-    for word in layouts:
-        if word not in ("none", "half", "interleaved"):
-            raise Error("rope is %r; expected 'none', 'half' or 'interleaved'" % (word,))
-    metadata = {"format": "kvcheck-trace", "version": 1, "kind": "qkv", "model": model,
+    layouts = [word("rope", layout, ("none", "half", "interleaved"))
+               for layout in listed_by_layer(rope)]
+    metadata = {"format": "kvcheck-trace", "version": 1, "kind": "qkv", "model": text("model", model),
                 "query_heads": heads, "kv_heads": shared, "head_dim": dim,
-                "rope_layout": _listed("rope", rope, count)}
+                "rope_layout": by_layer("rope", layouts, count)}
     if set(layouts) != {"none"}:
-        metadata["rope_dims"] = dim if rope_dims is None else _whole("rope_dims", rope_dims)
+        metadata["rope_dims"] = dim if rope_dims is None else whole("rope_dims", rope_dims)
         if not 2 <= metadata["rope_dims"] <= dim:
             raise Error("rope_dims is %d; expected 2 to %d" % (metadata["rope_dims"], dim))
         if theta is not None:
-            metadata["rope_theta"] = repr(_real("theta", theta))
-    listed = {"rope_scale": (rope_scale, 1.0), "soft_cap": (soft_cap, None), "window": (window, None),
-              "attention_scale": (attention_scale, None)}
-    rules = {what: _listed(what, given, count) for what, (given, usual) in listed.items()
-             if given is not usual and given != usual}
-    if rope_applied:
+            metadata["rope_theta"] = repr(real("theta", theta))
+    rules = {what: by_layer(what, given, count) for what, given in
+             (("rope_scale", rope_scale), ("soft_cap", soft_cap), ("window", window),
+              ("attention_scale", attention_scale))}
+    # What is as usual is left out, as in version 1.
+    rules = {what: value for what, value in rules.items()
+             if value != ("1.0" if what == "rope_scale" else "none")}
+    if flag("rope_applied", rope_applied):
         rules["rope_applied"] = "yes"
-    if model_layers:
-        rules["model_layers"] = _whole("model_layers", model_layers)
-    tables = {what: _table(what, given, count) for what, given in
+    if whole("model_layers", model_layers, 0, _MOST):
+        rules["model_layers"] = int(model_layers)
+    tables = {what: table_of(what, given, count) for what, given in
               (("frequencies", frequencies), ("sinks", sinks), ("slopes", slopes)) if given is not None}
     if rules or tables or len(layouts) > 1:
         metadata.update(rules, version=2)
-    tables.update(_selected(query_positions, query_design, rows, metadata))
-    return _made(name, metadata, _layer_numbers(layers, count),
+    tables.update(recorded_queries(query_positions, query_design, rows, metadata))
+    return _made(name, metadata, layer_numbers(layers, count),
                  [list(layer) for layer in zip(*arrays)], tokens, words, token_ids, tables)

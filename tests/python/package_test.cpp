@@ -48,6 +48,10 @@ TEST_F(PythonPackage, Policies) {
   expect_passes("test_policies.py");
 }
 
+TEST_F(PythonPackage, Arguments) {
+  expect_passes("test_arguments.py");
+}
+
 TEST_F(PythonPackage, Programs) {
   expect_passes("test_programs.py");
 }

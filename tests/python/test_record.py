@@ -289,7 +289,7 @@ class Files(Folder):
                 ([but(window=0)], {}, "a window is below 1"),
                 ([good], {"rope_applied": True}, "no layer has a rotation"),
                 ([good], {"words": ["a"]}, "1 words; expected one for each of the 40 tokens"),
-                ([good], {"token_ids": [-1] * 40}, "a token id is -1"),
+                ([good], {"token_ids": [-1] * 40}, "token_ids has -1; expected a whole number from 0"),
                 ([good], {"losses": [numpy.nan] * 40}, "a loss is not"),
                 ([good], {"storage": "f8"}, "storage is 'f8'"),
                 ([record.Layer(0, attention=rows)], {}, "of a key after its query"),

@@ -1,14 +1,16 @@
 """Trace files (traces/FORMAT.md), written with NumPy alone: this runs where the model runs."""
 
 import json
+import numbers as kinds
 import os
 import tempfile
 from typing import Any, Dict, Optional, Sequence
 
 import numpy
 
+from ..arguments import array as array_of, flag, listed, path as path_of, shown, text, whole, wholes, word
 from ..errors import Error
-from .layers import Layer, entries_of, needs_version_2, short, tensors_of
+from .layers import Layer, checked_layer, entries_of, needs_version_2, short, tensors_of
 
 __all__ = ["write_trace"]
 
@@ -31,19 +33,26 @@ def write_trace(path: "str | os.PathLike", layers: Sequence[Layer], *, rope_appl
     numbers of the recorded kv-heads [all]. storage: f32, f16 or bf16. metadata: further entries of
     the file, such as model, source, licence, prompt_tokens or model_layers.
     """
-    layers = list(layers)
+    path = path_of("path", path)
+    if words is not None:
+        words = listed("words", words, "a list with the text of each token")
+    layers = [checked_layer(layer) for layer in listed("layers", layers, "a list of record.Layer")]
     sizes = _Sizes(layers, queries, kv_heads, storage)
     entries = {"format": "kvcheck-trace", "version": "1", "kind": sizes.kind}
     entries.update(sizes.metadata())
     if sizes.kind == "qkv":
-        entries.update(entries_of(layers, sizes, rope_applied))
+        entries.update(entries_of(layers, sizes, flag("rope_applied", rope_applied)))
     elif any(layer.sinks is not None for layer in layers):
         entries["learned_sinks"] = "yes"
     if kv_head_numbers is not None:
-        entries["kv_head_numbers"] = ",".join(str(int(number)) for number in kv_head_numbers)
+        entries["kv_head_numbers"] = ",".join(map(str, wholes("kv_head_numbers", kv_head_numbers, 0)))
     for name, value in metadata.items():
-        if value is not None and value != "":
-            entries[name] = str(value)
+        if value is None:
+            continue
+        if not isinstance(value, (str, kinds.Real)):
+            raise Error("%s is %s; expected a text or a number" % (name, shown(value)))
+        if value != "":
+            entries[name] = text(name, str(value))
     tensors = _beside(sizes, words, token_ids, losses)
     tensors.update(tensors_of(layers, sizes))
     for layer in layers:
@@ -52,19 +61,17 @@ def write_trace(path: "str | os.PathLike", layers: Sequence[Layer], *, rope_appl
             array = _stored(layer, name, sizes, storage)
             tensors["layers.%d.%s" % (layer.number, label)] = (storage.upper(), array)
     if words is not None:
-        text = "".join(words).encode()
-        tensors["text"] = ("U8", numpy.frombuffer(text, numpy.uint8))
+        tensors["text"] = ("U8", numpy.frombuffer("".join(words).encode(), numpy.uint8))
     if needs_version_2(entries, tensors):
         entries["version"] = "2"
-    _write(os.fspath(path), entries, tensors)
+    _write(path, entries, tensors)
 
 
 class _Sizes:
     """The sizes that all layers have, and the positions of the queries."""
 
     def __init__(self, layers, queries, kv_heads, storage):
-        if storage not in _ROUNDING:
-            raise Error("storage is %r; expected f32, f16 or bf16" % (storage,))
+        word("storage", storage, tuple(_ROUNDING))
         numbers = [layer.number for layer in layers]
         if not numbers or numbers != sorted(set(numbers)) or numbers[0] < 0:
             raise Error("the layers have the numbers %s; expected increasing ones, none below 0" %
@@ -77,7 +84,7 @@ class _Sizes:
         self.query_heads, self.rows = first[0], first[1]
         self.tokens = shapes["keys"][1] if self.kind == "qkv" else first[2]
         self.dim = first[2] if self.kind == "qkv" else 0
-        given = kv_heads or self.query_heads
+        given = self.query_heads if kv_heads is None else whole("kv_heads", kv_heads, 1)
         self.kv_heads = shapes["keys"][0] if self.kind == "qkv" else given
         if self.query_heads % self.kv_heads:
             raise Error("%d query heads share %d kv-heads; expected a divisor" % (
@@ -99,7 +106,7 @@ class _Sizes:
                 raise Error("there are %d queries of %d tokens; expected their positions in `queries`"
                             % (self.rows, self.tokens))
             return None
-        positions = numpy.asarray(list(queries), numpy.int64)
+        positions = numpy.asarray(wholes("queries", queries, -2**62, 2**62), numpy.int64)
         if len(positions) != self.rows or (numpy.diff(positions) <= 0).any() or (
                 self.rows and not 0 <= positions[0] <= positions[-1] < self.tokens):
             raise Error("queries has the positions %s; expected %d increasing ones below %d" % (
@@ -115,8 +122,11 @@ class _Sizes:
 
 
 def _shape(layer, name):
-    array = getattr(layer, name)
-    shape = () if array is None else tuple(numpy.shape(array))
+    given = getattr(layer, name)
+    try:
+        shape = () if given is None else tuple(numpy.shape(given))
+    except ValueError as wrong:  # lists of unequal lengths
+        raise Error("%s of layer %d are no array: %s" % (name, layer.number, wrong)) from None
     if len(shape) != 3 or 0 in shape:
         raise Error("%s of layer %d have the shape %s; expected three sizes above 0" % (
             name, layer.number, list(shape)))
@@ -128,21 +138,21 @@ def _beside(sizes, words, token_ids, losses):
     tensors = {}
 
     def each(name, values):
+        values = listed(name.replace(" ", "_"), values, "a list with one for each token")
         if len(values) != sizes.tokens:
             raise Error("there are %d %s; expected one for each of the %d tokens" % (
                 len(values), name, sizes.tokens))
         return values
 
     if words is not None:
-        ends = numpy.cumsum([len(word.encode()) for word in each("words", list(words))])
+        ends = numpy.cumsum([len(text("words", one, "the text of each token").encode())
+                             for one in each("words", words)])
         tensors["text_ends"] = ("I64", ends.astype(numpy.int64))
     if token_ids is not None:
-        ids = numpy.asarray(each("token ids", list(token_ids)), numpy.int64)
-        if (ids < 0).any() or (ids > 2 ** 31 - 1).any():
-            raise Error("a token id is %d; expected 0 to 2147483647" % ids[(ids < 0).argmax()])
-        tensors["tokens"] = ("I32", ids.astype(numpy.int32))
+        ids = [whole("token_ids", token, 0, 2 ** 31 - 1) for token in each("token ids", token_ids)]
+        tensors["tokens"] = ("I32", numpy.asarray(ids, numpy.int32))
     if losses is not None:
-        numbers = numpy.asarray(each("losses", list(losses)), numpy.float32)
+        numbers = array_of("losses", each("losses", losses), numpy.float32)
         if not (numpy.isfinite(numbers) & (numbers >= 0)).all():
             raise Error("a loss is not a finite number of 0 or more; expected -ln of a probability")
         tensors["nll"] = ("F32", numbers)

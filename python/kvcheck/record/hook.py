@@ -18,6 +18,7 @@ from typing import Any, List, Optional, Sequence, Union
 
 import numpy
 
+from ..arguments import listed, shown, whole, word
 from ..errors import Error
 from .calls import Calls
 from .files import write_trace
@@ -51,8 +52,10 @@ class Recorder:
                  kv_heads: Optional[Sequence[int]] = None,
                  queries: Union[None, slice, Sequence[int]] = None, rotation: str = "taken-back",
                  functions: Any = None):
-        if rotation not in ("taken-back", "as-given"):
-            raise Error("rotation is %r; expected 'taken-back' or 'as-given'" % (rotation,))
+        word("rotation", rotation, ("taken-back", "as-given"))
+        if not callable(getattr(model, "modules", None)):
+            raise Error("model is %s; expected a model of transformers, whose modules() lists its layers" %
+                        shown(model))
         if functions is None:
             from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS as functions
         self.model, self.functions, self.rotation = model, functions, rotation
@@ -158,8 +161,7 @@ class Recorder:
 
     def layers(self, kind: str = "qkv") -> List[Layer]:
         """The recorded layers: of kind "qkv", or rows of "attention"."""
-        if kind not in ("qkv", "attention"):
-            raise Error("kind is %r; expected 'qkv' or 'attention'" % (kind,))
+        word("kind", kind, ("qkv", "attention"))
         missing = [layer for layer in self._requested or [] if layer not in self._calls]
         if missing or not self._calls:
             raise Error("nothing was recorded of %s; expected a call of the model within `with`, and "
@@ -188,9 +190,10 @@ class Recorder:
 def _selected(name, numbers):
     if numbers is None:
         return None
-    selected = sorted({int(number) for number in numbers})
+    expected = "one or more numbers, none below 0"
+    selected = sorted({whole(name, number) for number in listed(name, numbers, expected)})
     if not selected or selected[0] < 0:
-        raise Error("%s is %s; expected one or more numbers, none below 0" % (name, selected))
+        raise Error("%s is %s; expected %s" % (name, selected, expected))
     return selected
 
 

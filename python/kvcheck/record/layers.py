@@ -1,12 +1,13 @@
 """What a layer computes attention from, and how a trace file says so (traces/FORMAT.md)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 import numpy
 
+from ..arguments import array, real, shown, whole
 from ..errors import Error
-from .rotation import Rotation
+from .rotation import Rotation, checked_rotation
 
 __all__ = ["Layer"]
 
@@ -36,6 +37,19 @@ class Layer:
     window: Optional[int] = None
     sinks: Any = None
     slopes: Any = None
+
+
+def checked_layer(layer):
+    """The layer with its numbers as those of Python. Its arrays are checked where they are stored."""
+    if not isinstance(layer, Layer):
+        raise Error("layers has %s; expected a record.Layer for each" % shown(layer))
+    number = whole("number of a layer", layer.number)
+    checked = {}
+    for name, check in (("scale", real), ("soft_cap", real), ("window", whole),
+                        ("rotation", checked_rotation)):
+        if getattr(layer, name) is not None:
+            checked[name] = check("%s of layer %d" % (name, number), getattr(layer, name))
+    return replace(layer, number=number, **checked)
 
 
 def short(values):
@@ -106,7 +120,7 @@ def tensors_of(layers, sizes):
         for layer in layers:
             if getattr(layer, name) is None:
                 continue
-            logits = numpy.asarray(getattr(layer, name), numpy.float32)
+            logits = array("%s of layer %d" % (name, layer.number), getattr(layer, name), numpy.float32)
             if logits.shape != (sizes.query_heads,) or not numpy.isfinite(logits).all():
                 raise Error("%s of layer %d are %s; expected a finite number for each of the %d query "
                             "heads" % (name, layer.number, short(logits.ravel()), sizes.query_heads))

@@ -10,6 +10,7 @@ from typing import Optional
 
 import numpy
 
+from ..arguments import array, listed, real, shown, whole, word
 from ..errors import Error
 
 __all__ = ["Rotation", "layout_of", "rotate", "rotation_of", "table_pairs", "unrotate"]
@@ -18,7 +19,7 @@ LAYOUTS = ("half", "interleaved")
 
 
 def _table(name, given):
-    table = numpy.asarray(given, numpy.float64)
+    table = array(name, given, numpy.float64)
     if table.ndim != 2 or table.shape[1] == 0:
         raise Error("%s has the shape %s; expected [tokens, rotated dimensions]" % (
             name, list(table.shape)))
@@ -61,12 +62,11 @@ def table_pairs(cos, sin, dim):
 
 
 def _rotated(vectors, cos, sin, layout, sign):
-    vectors = numpy.asarray(vectors)
+    vectors = array("vectors", vectors, numpy.float64)
     if vectors.ndim < 2:
         raise Error("the vectors have the shape %s; expected [..., tokens, dimensions]" % (
             list(vectors.shape),))
-    if layout not in LAYOUTS:
-        raise Error("layout is %r; expected 'half' or 'interleaved'" % (layout,))
+    word("layout", layout, LAYOUTS)
     cos, sin = table_pairs(cos, sin, vectors.shape[-1])
     if cos.shape[0] != vectors.shape[-2]:
         raise Error("the tables have %d rows; expected one for each of the %d tokens" % (
@@ -82,7 +82,7 @@ def _rotated(vectors, cos, sin, layout, sign):
         if not (size > 0).all():
             raise Error("the tables hold a pair whose cosine and sine are both 0; expected a rotation")
         cos, sin = cos / size, -sin / size
-    result = vectors.astype(numpy.float64)
+    result = vectors.copy()
     a, b = result[..., first].copy(), result[..., second].copy()
     result[..., first] = a * cos - b * sin
     result[..., second] = b * cos + a * sin
@@ -123,6 +123,20 @@ class Rotation:
         return self.scale * numpy.cos(angles), self.scale * numpy.sin(angles)
 
 
+def checked_rotation(name, given):
+    """The Rotation with its numbers as those of Python."""
+    if not isinstance(given, Rotation):
+        raise Error("%s is %s; expected a record.Rotation or None" % (name, shown(given)))
+    theta, frequencies = given.theta, given.frequencies
+    if theta is None and frequencies is None:
+        raise Error("the %s has neither theta nor frequencies; expected one of them" % name)
+    return Rotation(
+        word("layout of the " + name, given.layout, LAYOUTS), whole("dims of the " + name, given.dims, 2),
+        real("scale of the " + name, given.scale),
+        None if theta is None else real("theta of the " + name, theta, 0),
+        None if frequencies is None else array("frequencies of the " + name, frequencies, numpy.float64))
+
+
 def rotation_of(cos, sin, dim, *, layout=None, epsilon=2.0 ** -23, among=()):
     """The Rotation that tables for the positions 0, 1, ... are those of, or None if they are of none:
     if other positions were rotated, or frequencies changed on the way.
@@ -131,8 +145,12 @@ def rotation_of(cos, sin, dim, *, layout=None, epsilon=2.0 ** -23, among=()):
     error of the type in which the tables were stored. among: bases to be tried first, such as that of
     the model's configuration.
     """
+    if layout is not None:
+        word("layout", layout, LAYOUTS)
     layout = layout or layout_of(cos, sin) or "half"
-    cos, sin = table_pairs(cos, sin, dim)
+    cos, sin = table_pairs(cos, sin, whole("dim", dim, 1))
+    epsilon = real("epsilon", epsilon)
+    among = [real("among", base) for base in listed("among", among, "a list of bases")]
     dims = 2 * cos.shape[1]
     size = numpy.sqrt(cos * cos + sin * sin)
     scale = float(numpy.median(size))

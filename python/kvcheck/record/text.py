@@ -5,6 +5,7 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy
 
+from ..arguments import shown, text as text_of, whole, wholes
 from ..arrays import array_of
 from ..errors import Error
 from .hook import Recorder
@@ -23,13 +24,12 @@ def record_text(model: Any, tokenizer: Any, text: str, path: Any, *, tokens: int
     queries: the positions of those to record, or how many, evenly over the text [all]. words: those of
     write_trace, and kind. The other arguments are those of Recorder, which is returned.
     """
-    ids = _ids_of(tokenizer, text)[:tokens]
+    ids = _ids_of(tokenizer, text_of("text", text))[:whole("tokens", tokens, 1)]
     if not ids:
         raise Error("the text has no tokens; expected one or more")
-    if isinstance(queries, int):
-        if not 1 <= queries:
-            raise Error("queries is %d; expected one or more, or their positions" % queries)
-        queries = numpy.unique(numpy.linspace(0, len(ids) - 1, min(queries, len(ids))).round())
+    if not (queries is None or isinstance(queries, slice) or numpy.iterable(queries)):
+        queries = whole("queries", queries, 1)
+        queries = numpy.unique(numpy.linspace(0, len(ids) - 1, min(queries, len(ids))).round().astype(int))
     recorder = Recorder(model, layers=layers, kv_heads=kv_heads, queries=queries, rotation=rotation,
                         functions=functions)
     with recorder, _without_gradients():
@@ -44,6 +44,9 @@ def record_text(model: Any, tokenizer: Any, text: str, path: Any, *, tokens: int
 def losses_of(logits: Any, ids: Sequence[int]) -> numpy.ndarray:
     """-ln of the probability that a model gave each token, [n], from its logits [n, vocabulary]; 0 for
     the first token, of which it was not asked."""
+    ids = wholes("ids", ids, 0, 2 ** 31 - 1)
+    if not hasattr(logits, "__len__"):
+        raise Error("logits is %s; expected an array, [n, vocabulary]" % shown(logits))
     losses = numpy.zeros(len(ids), numpy.float32)
     if len(logits) < len(ids):
         raise Error("there are logits of %d tokens; expected those of %d" % (len(logits), len(ids)))
@@ -55,6 +58,8 @@ def losses_of(logits: Any, ids: Sequence[int]) -> numpy.ndarray:
 
 
 def _ids_of(tokenizer, text):
+    if not (callable(tokenizer) or callable(getattr(tokenizer, "encode", None))):
+        raise Error("tokenizer is %s; expected one that can be called, or has encode()" % shown(tokenizer))
     ids = tokenizer(text)["input_ids"] if callable(tokenizer) else tokenizer.encode(text)
     return [int(token) for token in getattr(ids, "ids", ids)]
 

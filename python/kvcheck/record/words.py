@@ -1,5 +1,6 @@
 """The text of each token, from a tokenizer of transformers."""
 
+from ..arguments import shown, wholes
 from ..errors import Error
 
 __all__ = ["words_of"]
@@ -15,7 +16,10 @@ def words_of(tokenizer, ids):
     tokenizer: any object with decode(ids) that returns text. A character whose bytes are spread over
     several tokens belongs to the last of these, and the others have no text.
     """
-    ids = [int(token) for token in ids]
+    # Where a token is a byte, ids may be bytes.
+    ids = wholes("ids", list(ids) if isinstance(ids, bytes) else ids, 0, 2 ** 31 - 1)
+    if not callable(getattr(tokenizer, "decode", None)):
+        raise Error("tokenizer is %s; expected an object with decode()" % shown(tokenizer))
     words, open_from = [], 0
     for end in range(1, len(ids) + 1):
         begin = max(0, open_from - _BEFORE)
