@@ -42,6 +42,7 @@ SharedTrace open(const std::string& word, std::size_t kv_heads, bool learned_sin
 void add_traces(py::module_& module) {
   py::class_<Trace, SharedTrace>(module, "Trace")
       .def("facts", &facts_of)
+      .def("checksum", [](const Trace& trace) { return trace.info().checksum; })
       .def("array", &array_of, py::arg("layer"), py::arg("which"))
       .def("words", &words_of)
       .def("token_ids",

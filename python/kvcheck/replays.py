@@ -48,10 +48,21 @@ class Replay:
               recent_mass, entropy
     left_out  the policies of "all" that the trace has not the inputs for
     trace     what was replayed
+
+    A replay can be pickled, with all results and words. Its trace is pickled with it if that is a file
+    or a synthetic stream, and opened when it is asked for; arrays are not. Replays are equal if all
+    results are.
     """
 
     def __init__(self, trace: Trace, results: Dict[str, Any]):
-        self.trace = trace
+        self._trace: Optional[Trace] = trace
+        self._origin = trace._origin if trace._origin.small else None
+        self._name = trace.name
+        self._words: Optional[List[str]] = None  # of a replay that was pickled
+        self._read(results)
+
+    def _read(self, results: Dict[str, Any]) -> None:
+        self._results = results
         self.lines: str = results["lines"]
         rows = [json.loads(line) for line in self.lines.splitlines()]
         self.cells = table([row for row in rows if row["type"] == "cell"], _REPEATED)
@@ -62,9 +73,36 @@ class Replay:
         self.left_out: List[str] = results["left_out"]
         self._cells = results["cells"]
 
+    @property
+    def trace(self) -> Trace:
+        if self._trace is None:
+            if self._origin is None:
+                raise Error("the trace '%s' of this pickled replay was made of arrays, which are not pickled "
+                            "with it; expected pickle.dumps(trace) beside it" % self._name)
+            self._trace = Trace(self._origin.again(), self._origin)
+        return self._trace
+
+    def _words_of_trace(self) -> List[str]:
+        return self._trace.words if self._words is None else self._words
+
+    def __getstate__(self):
+        return {"name": self._name, "origin": self._origin, "words": self._words_of_trace(),
+                "results": self._results}
+
+    def __setstate__(self, state):
+        self._trace, self._origin = None, state["origin"]
+        self._name, self._words = state["name"], state["words"]
+        self._read(state["results"])
+
+    def __eq__(self, other):
+        return _same(self._results, other._results) if isinstance(other, Replay) else NotImplemented
+
+    def __hash__(self):
+        return hash(self.lines)
+
     def __repr__(self):
         count = len(self.cells)
-        return "<kvcheck.Replay of %r: %d cell%s>" % (self.trace.name, count, "" if count == 1 else "s")
+        return "<kvcheck.Replay of %r: %d cell%s>" % (self._name, count, "" if count == 1 else "s")
 
     def __len__(self):
         return len(self.cells)
@@ -97,9 +135,9 @@ class Replay:
 
     def kept_words(self, cell: int) -> List[str]:
         """The words of the tokens that any unit held at the end, in order."""
-        words = self.trace.words
+        words = self._words_of_trace()
         if not words:
-            raise Error("'%s' has no text; expected a trace with words" % self.trace.name)
+            raise Error("'%s' has no text; expected a trace with words" % self._name)
         return [words[position] for position in numpy.flatnonzero(self.kept(cell))]
 
     def to_pandas(self, what: str = "cells"):
@@ -143,6 +181,17 @@ class Replay:
                 [numpy.full(count, layer), numpy.full(count, head), numpy.arange(count), evicted_at],
                 count)))
         return parts
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two results are equal, to the last bit of their arrays."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, numpy.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    return one == other
 
 
 _MOST = 2**32 - 1

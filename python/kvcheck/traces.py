@@ -15,6 +15,7 @@ import numpy
 from . import _kvcheck
 from .arguments import flag, path as path_of, real, shown, text, whole, word
 from .errors import Error, in_keywords
+from .origins import FromArrays, FromFile, FromSpec
 from .trace_arguments import (by_layer, joined_words, layer_numbers, layered, listed_by_layer,
                               recorded_queries, require_positions, table_of, token_numbers)
 
@@ -31,14 +32,27 @@ class Trace:
     attention: whether rows may sum to less than 1), rope_applied (whether queries and keys are those
     after rotation) and rules: of a qkv trace, what each layer does, as a dictionary with the names of
     the arguments of qkv.
+
+    A trace can be pickled: one of a file as the file's path and checksum, so that the file must be there
+    and unchanged where it is unpickled; a synthetic one as its spec; one of arrays with all of them.
+    Copies are the trace itself, which does not change.
     """
 
-    def __init__(self, handle: "_kvcheck.Trace"):
+    def __init__(self, handle: "_kvcheck.Trace", origin):
         if not isinstance(handle, _kvcheck.Trace):
             raise Error("Trace got %s; expected open_trace, attention, qkv or generate to make the trace"
                         % shown(handle))
-        self._handle = handle
+        self._handle, self._origin = handle, origin
         self.__dict__.update(handle.facts())
+
+    def __reduce__(self):
+        return _again, (self._origin,)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _):
+        return self
 
     def __repr__(self):
         def counted(number, noun):
@@ -88,6 +102,11 @@ class Trace:
         self._handle.save(os.fsencode(path_of("path", path)))
 
 
+def _again(origin) -> Trace:
+    """A pickled trace."""
+    return Trace(origin.again(), origin)
+
+
 def open_trace(path: "str | os.PathLike", kv_heads: Optional[int] = None,
                learned_sinks: bool = False) -> Trace:
     """Opens a trace file, or a NumPy dump of attention (.npy, .npz).
@@ -104,9 +123,10 @@ def open_trace(path: "str | os.PathLike", kv_heads: Optional[int] = None,
         raise Error("'%s' is a synthetic stream; expected kvcheck.generate(%r)" % (
             place, place[len("synthetic:"):]))
     try:
-        trace = Trace(_kvcheck.open_trace(os.fsencode(place), shared, sinks))
+        handle = _kvcheck.open_trace(os.fsencode(place), shared, sinks)
     except Error as error:
         raise Error(in_keywords(str(error))) from None
+    trace = Trace(handle, FromFile(os.path.abspath(place), shared, sinks, handle.checksum()))
     if not shared and place.endswith((".npy", ".npz")) and not _says_kv_heads(place):
         _warn_of_own_caches(trace.name, trace.query_heads)
     return trace
@@ -142,7 +162,8 @@ def generate(spec: str, **fields) -> Trace:
         if isinstance(value, (bool, numpy.bool_)) or not isinstance(value, (str, numbers.Real)):
             raise Error("%s is %s; expected a number or a word" % (name, shown(value)))
         spec += "%s%s=%s" % ("," if ":" in spec else ":", name, text(name, str(value)))
-    return Trace(_kvcheck.open_trace("synthetic:" + spec))
+    handle = _kvcheck.open_trace("synthetic:" + spec)
+    return Trace(handle, FromSpec(spec))
 
 
 def trace_of(given) -> Trace:
@@ -161,12 +182,9 @@ def trace_of(given) -> Trace:
 
 def _made(name, metadata, layers, arrays, tokens, words, token_ids, tables=None) -> Trace:
     joined, ends = joined_words(words, tokens)
-    given = {key: str(value) for key, value in metadata.items() if value != ""}
-    layer_tables = _kvcheck.LayerTables()
-    for table, rows in (tables or {}).items():
-        setattr(layer_tables, table, rows)
-    return Trace(_kvcheck.trace_of(text("name", name), given, layers, arrays, layer_tables,
-                                   token_numbers(token_ids, tokens), joined, ends))
+    origin = FromArrays(text("name", name), {key: str(value) for key, value in metadata.items() if value != ""},
+                        layers, arrays, tables or {}, token_numbers(token_ids, tokens), joined, ends)
+    return Trace(origin.again(), origin)
 
 
 def attention(rows, *, name: str = "attention", kv_heads: Optional[int] = None, model: str = "",

@@ -52,6 +52,10 @@ TEST_F(PythonPackage, Arguments) {
   expect_passes("test_arguments.py");
 }
 
+TEST_F(PythonPackage, Pickles) {
+  expect_passes("test_pickles.py");
+}
+
 TEST_F(PythonPackage, Programs) {
   expect_passes("test_programs.py");
 }

@@ -71,7 +71,7 @@ def calls():
                        "attention_scale": None, "soft_cap": None, "window": None, "sinks": None,
                        "slopes": None, "model_layers": 0, "name": "a", "model": "", "layers": [0],
                        "words": None, "token_ids": None, "query_positions": None, "query_design": ""}),
-        (kvcheck.Trace, {"handle": trace._handle}),
+        (kvcheck.Trace, {"handle": trace._handle, "origin": trace._origin}),
         (trace.attention, {"layer": 0}), (vectors.keys, {"layer": 0}), (vectors.queries, {"layer": 0}),
         (vectors.values, {"layer": 0}), (trace.save, {"path": folder + "/saved"}),
         (result.series, {"cell": 0}), (result.kept, {"cell": 0}), (result.lifetimes, {"cell": 0}),
