@@ -85,7 +85,7 @@ TEST(EvaluateTogether, GivesTheBitsOfEachCellAlone) {
     const LanguageModel model = open_model(written).value();
     std::vector<Cell> cells;
     for (const std::string& spec : specs) {
-      for (const std::uint64_t seed : {3, 4}) cells.push_back({parse_spec(spec).value(), seed});
+      for (const std::uint64_t seed : {3U, 4U}) cells.push_back({parse_spec(spec).value(), seed});
     }
     const auto together = evaluate_together(model, cells, streams, {.marks = {.prompt = 12}});
     ASSERT_TRUE(together) << together.error().message;
