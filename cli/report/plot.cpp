@@ -22,9 +22,8 @@ namespace {
 constexpr std::array<Option, 10> table = {{
     {.name = "policies",
      .value = "SPEC",
-     .help =
-         "only these policies, in this order: names as the figure shows them, or policies, presets "
-         "or specs of the run, which may leave out sizes and settings [all]",
+     .help = "only these policies, in this order in legends: names as the figure shows them, or "
+             "policies, presets or specs of the run, which may leave out sizes and settings [all]",
      .list = true},
     {.name = "names",
      .value = "FILE",
@@ -138,7 +137,9 @@ Result<void> check_words(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     const auto means_some = [&](const PlotPart& part) { return part.used.contains(word); };
     if (std::ranges::any_of(parts, means_some)) continue;
-    return usage_error(reports::not_named("--policies", word, lacking, specs));
+    const bool list = word.find(',') < word.find(':');
+    return usage_error(reports::not_named("--policies", word, lacking, specs) +
+                       (list ? "; several policies are several --policies" : ""));
   }
   return {};
 }

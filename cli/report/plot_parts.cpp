@@ -46,13 +46,13 @@ std::vector<reports::Figure> drawn(const ReplayResult& trace,
 std::vector<reports::Figure> drawn(const ClosedLoopResult& evaluation,
                                    reports::Page page,
                                    const reports::Renaming& renaming) {
-  return reports::closed_loop_figures(evaluation, page.width, renaming);
+  return reports::closed_loop_figures(evaluation, page, renaming);
 }
 
 std::vector<reports::Figure> drawn(const TimingResult& timing,
                                    reports::Page page,
                                    const reports::Renaming& renaming) {
-  return {reports::timing_figure(timing, page.width, renaming)};
+  return {reports::timing_figure(timing, page, renaming)};
 }
 
 template <typename Results>

@@ -56,6 +56,13 @@ std::vector<BudgetMeasure> measures_of(const Sweep& sweep, const std::vector<Lin
   return measures;
 }
 
+std::string keep_first(std::size_t panels, std::vector<BudgetMeasure>& measures) {
+  std::vector<std::string> others;
+  for (std::size_t i = panels; i < measures.size(); ++i) others.emplace_back(measures[i].label);
+  measures.resize(std::min(panels, measures.size()));
+  return left_out(others);
+}
+
 std::string measures_caption(const Sweep& sweep,
                              const std::vector<BudgetMeasure>& measures,
                              const std::vector<Line>& lines,

@@ -24,6 +24,9 @@ struct BudgetMeasure {
 // Those that some of the lines have.
 std::vector<BudgetMeasure> measures_of(const Sweep& sweep, const std::vector<Line>& lines);
 
+// Leaves the first `panels` measures. Returns what a caption says of the others.
+std::string keep_first(std::size_t panels, std::vector<BudgetMeasure>& measures);
+
 // What the measures are, what was replayed, and which of the lines' caches are larger than the
 // budget at which they are drawn. `bars` follows "on the linear axes": whose bars are drawn.
 std::string measures_caption(const Sweep& sweep,

@@ -108,8 +108,8 @@ Figure attention_figure(const Sweep& sweep) {
   const double side = panels.size() > 9 ? 220 : 290;
   Grid grid = small_multiples(panels.size(), side, side);
   grid.right = 96;
-  grid.fit(sweep.page.width);
-  panels.resize(grid.keep_to_a_page(sweep.page.height));
+  grid.fit(sweep.page);
+  panels.resize(grid.keep_to_a_page());
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"key", "query", "mass", "share_resident"});

@@ -81,15 +81,17 @@ Figure budget_figure(const Sweep& sweep) {
                        [&](const Line& line) { return bounded(sweep, line); });
   if (lines.empty()) return figure;
   if (budgets_of(sweep).size() == 1) return one_budget_figure(sweep, lines);
-  const std::vector<BudgetMeasure> measures = measures_of(sweep, lines);
+  std::vector<BudgetMeasure> measures = measures_of(sweep, lines);
   Grid grid{.panels = measures.size(),
             .columns = 2,
             .panel_width = 340,
             .panel_height = 260,
             .gap = labelled_gap,
-            .row_gap = 50};
-  grid.fit(sweep.page.width);
+            .row_gap = 50,
+            .may_end = true};
+  grid.fit(sweep.page);
   const std::string legend = add_legend(lines, grid);
+  const std::string without = keep_first(grid.panels, measures);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = "set multiplot\n" + plain_axes() + "set logscale x 2\n" +
@@ -108,7 +110,7 @@ Figure budget_figure(const Sweep& sweep) {
         curves(sweep, lines, measure, data) + std::string(legend_done);
   }
   data.finish(figure);
-  figure.caption = measures_caption(sweep, measures, lines, " of up to eight policies");
+  figure.caption = without + measures_caption(sweep, measures, lines, " of up to eight policies");
   return figure;
 }
 

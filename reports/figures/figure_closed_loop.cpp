@@ -23,7 +23,7 @@ struct Curves {
   const ClosedLoopResult* result = nullptr;
   std::vector<Line> lines{};
   std::uint32_t budget = 0;  // the one that figures of one budget show
-  double page_width = 0;     // as in Page
+  Page page{};
 
   [[nodiscard]] const ClosedLoopCell& cell(std::size_t i) const { return result->cells[i]; }
 
@@ -104,7 +104,7 @@ Figure position_figure(const Curves& curves) {
   const std::string panel = position_panel(positions, width, data);
   data.finish(figure);
   Grid grid{.panel_width = 640, .panel_height = 320};
-  grid.fit(curves.page_width);
+  grid.fit(curves.page);
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
@@ -166,7 +166,7 @@ Figure budgets_figure(const Curves& curves) {
             .panel_width = asks ? 320.0 : 480.0,
             .panel_height = 300,
             .gap = labelled_gap};
-  grid.fit(curves.page_width);
+  grid.fit(curves.page);
   const std::string legend = add_legend(curves.lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
@@ -231,7 +231,7 @@ Figure recall_figure(const Curves& curves) {
   }
   data.finish(figure);
   Grid grid{.panel_width = 560, .panel_height = 320, .bottom = 92};
-  grid.fit(curves.page_width);
+  grid.fit(curves.page);
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
@@ -254,12 +254,12 @@ Figure recall_figure(const Curves& curves) {
 }  // namespace
 
 std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result,
-                                        double page_width,
+                                        Page page,
                                         const Renaming& renaming) {
   std::vector<Figure> figures;
   if (result.cells.empty()) return figures;
   Curves curves = curves_of(result);
-  curves.page_width = page_width;
+  curves.page = page;
   rename(curves.lines, renaming,
          [&](std::size_t i) -> const Spec& { return curves.cell(i).cell.spec; });
   for (const auto make : {position_figure, budgets_figure, recall_figure}) {

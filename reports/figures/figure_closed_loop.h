@@ -10,9 +10,9 @@
 namespace kv::reports {
 
 // All figures for which the result has numbers: perplexity against position, perplexity and recall
-// against budget, recall by distance. `page_width` is that of Page.
+// against budget, recall by distance. `page` is that of Sweep.
 std::vector<Figure> closed_loop_figures(const ClosedLoopResult& result,
-                                        double page_width = 0,
+                                        Page page = {},
                                         const Renaming& renaming = {});
 
 }  // namespace kv::reports

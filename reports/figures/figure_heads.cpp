@@ -84,8 +84,8 @@ Figure heads_figure(const Sweep& sweep) {
   Grid grid = small_multiples(lines.size(), 190,
                               std::clamp(24.0 * static_cast<double>(layers.size()), 60.0, 240.0));
   grid.right = bar_space;
-  grid.fit(sweep.page.width);
-  lines.resize(grid.keep_to_a_page(sweep.page.height));
+  grid.fit(sweep.page);
+  lines.resize(grid.keep_to_a_page());
   std::vector<std::string> blocks;
   double lowest = 1;
   for (const Line* line : lines) {

@@ -92,8 +92,8 @@ Figure inclusion_figure(const Sweep& sweep) {
   const std::size_t policies = panels.size();
   Grid grid = small_multiples(panels.size(), 190, 170);
   grid.gap = 52;
-  grid.fit(sweep.page.width);
-  panels.resize(grid.keep_to_a_page(sweep.page.height));
+  grid.fit(sweep.page);
+  panels.resize(grid.keep_to_a_page());
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"middle_position", "share", "low", "high", "theory"});

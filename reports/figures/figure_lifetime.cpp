@@ -70,7 +70,7 @@ Figure lifetime_figure(const Sweep& sweep) {
   if (parts.empty()) return figure;
   data.finish(figure);
   Grid grid{.panels = 1, .columns = 1, .panel_width = 560, .panel_height = 280};
-  grid.fit(sweep.page.width);
+  grid.fit(sweep.page);
   const std::string legend = add_legend(shown, grid, Swatch::line);
   figure.width = grid.width();
   figure.height = grid.height();

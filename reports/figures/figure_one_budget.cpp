@@ -125,9 +125,9 @@ Grid grid_of(const Sweep& sweep, std::size_t panels, std::vector<Line>& lines) {
             .gap = between_panels,
             .row_gap = 56};
   if (sweep.page.width > 0) {
-    grid.page_width = sweep.page.width;
+    grid.page = sweep.page;
     const auto width_of = [&](double columns) {
-      return (grid.page_width - grid.left - grid.right - (columns - 1) * grid.gap) / columns;
+      return (grid.page.width - grid.left - grid.right - (columns - 1) * grid.gap) / columns;
     };
     if (grid.columns == 2 && width_of(2) < narrowest) grid.columns = 1;
     grid.panel_width = std::max(narrowest, width_of(static_cast<double>(grid.columns)));
@@ -171,7 +171,7 @@ Figure one_budget_figure(const Sweep& sweep, const std::vector<Line>& all) {
   std::vector<Line> lines = best_first(sweep, all, measures.front());
   const std::size_t policies = lines.size();
   Grid grid = grid_of(sweep, measures.size(), lines);
-  measures.resize(grid.panels);
+  const std::string without = keep_first(grid.panels, measures);
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body = "set multiplot\nunset key\n" + plain_axes() +
@@ -184,7 +184,8 @@ Figure one_budget_figure(const Sweep& sweep, const std::vector<Line>& all) {
                    rows_of(sweep, lines, measures[i], data);
   }
   data.finish(figure);
-  figure.caption = drawn_of(lines.size(), policies) + measures_caption(sweep, measures, lines, "");
+  figure.caption =
+      drawn_of(lines.size(), policies) + without + measures_caption(sweep, measures, lines, "");
   return figure;
 }
 

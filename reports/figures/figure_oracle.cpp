@@ -118,9 +118,9 @@ Figure oracle_figure(const Sweep& sweep) {
   const Line& usual = usual_line(sweep, lines);
   Grid grid{
       .panels = 2, .columns = 2, .panel_width = 340, .panel_height = 260, .gap = labelled_gap};
-  grid.fit(sweep.page.width);
+  grid.fit(sweep.page);
   // On a narrow page the panel of the bounds has no room for a key of its own.
-  const bool narrow = grid.page_width > 0;
+  const bool narrow = grid.page.width > 0;
   std::vector<Line> entries = lines;
   if (narrow) {
     const auto bound = [](const char* label, const Look& look) {

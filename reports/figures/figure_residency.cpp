@@ -68,8 +68,8 @@ Figure residency_figure(const Sweep& sweep) {
   const std::size_t tokens = sweep.result->trace.tokens;
   const std::size_t step = std::max<std::size_t>(1, (tokens + most_rows - 1) / most_rows);
   Grid grid = small_multiples(panels.size(), 200, 190);
-  grid.fit(sweep.page.width);
-  panels.resize(grid.keep_to_a_page(sweep.page.height));
+  grid.fit(sweep.page);
+  panels.resize(grid.keep_to_a_page());
   figure.width = grid.width();
   figure.height = grid.height();
   FigureData data({"time", "position"});

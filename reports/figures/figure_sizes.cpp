@@ -117,7 +117,7 @@ Figure sizes_figure(const Sweep& sweep) {
   const std::size_t from = tokens > zoom_tokens ? (tokens - zoom_tokens) / 2 : 0;
   Grid grid{
       .panels = 2, .columns = 2, .panel_width = 320, .panel_height = 260, .gap = labelled_gap};
-  grid.fit(sweep.page.width);
+  grid.fit(sweep.page);
   const std::string legend = add_legend(entries, grid, Swatch::line);
   figure.width = grid.width();
   figure.height = grid.height();

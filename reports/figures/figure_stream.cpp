@@ -80,7 +80,7 @@ Figure stream_figure(const Sweep& sweep) {
             .panel_width = errors ? 320.0 : 640.0,
             .panel_height = 300,
             .gap = labelled_gap};
-  grid.fit(sweep.page.width);
+  grid.fit(sweep.page);
   const std::string legend = add_legend(shown, grid);
   figure.width = grid.width();
   figure.height = grid.height();

@@ -101,7 +101,7 @@ std::string length_axis(const std::set<std::size_t>& lengths, double pixels) {
 
 }  // namespace
 
-Figure timing_figure(const TimingResult& timings, double page_width, const Renaming& renaming) {
+Figure timing_figure(const TimingResult& timings, Page page, const Renaming& renaming) {
   const TimingResult result = medians_of(timings);
   Figure figure{.name = "speed", .title = "Time and memory against length", .caption = {}};
   std::set<std::size_t> lengths;
@@ -109,9 +109,13 @@ Figure timing_figure(const TimingResult& timings, double page_width, const Renam
   if (lengths.size() < 2) return figure;
   const TimedLines timed = lines_of_timings(result, renaming);
   const std::vector<Line>& lines = timed.lines;
-  Grid grid{
-      .panels = 4, .columns = 2, .panel_width = 320, .panel_height = 220, .gap = labelled_gap};
-  grid.fit(page_width);
+  Grid grid{.panels = 4,
+            .columns = 2,
+            .panel_width = 320,
+            .panel_height = 220,
+            .gap = labelled_gap,
+            .may_end = true};
+  grid.fit(page);
   const std::string legend = add_legend(lines, grid);
   figure.width = grid.width();
   figure.height = grid.height();
@@ -119,7 +123,12 @@ Figure timing_figure(const TimingResult& timings, double page_width, const Renam
                 legend + length_axis(lengths, grid.panel_width) + "set logscale y\n";
   FigureData data({"measure", "length", "value"});
   std::size_t place = 0;
+  std::vector<std::string> others;
   for (const Panel& panel : panels()) {
+    if (place == grid.panels) {
+      others.emplace_back(panel.label);
+      continue;
+    }
     std::vector<std::string> parts;
     for (const Line& line : lines) {
       const std::string block = data.begin(line.label, panel.name);
@@ -137,6 +146,7 @@ Figure timing_figure(const TimingResult& timings, double page_width, const Renam
   data.finish(figure);
   const std::size_t runs = timed_runs(timings);
   figure.caption =
+      left_out(others) +
       "The median time of a token after a prompt, how much of it is attention, the bytes of "
       "keys and values held, and the largest memory of the process (weights, and what earlier "
       "rows left behind, included), all axes logarithmic; where there are several budgets, in "

@@ -9,9 +9,7 @@ namespace kv::reports {
 
 // Time per token, time in attention, bytes of keys and values and the largest memory against the
 // length of the prompt, as medians of the runs, with a line per policy and budget. The figure has
-// no body if there is only one length. `page_width` is that of Page.
-Figure timing_figure(const TimingResult& timings,
-                     double page_width = 0,
-                     const Renaming& renaming = {});
+// no body if there is only one length. `page` is that of Sweep.
+Figure timing_figure(const TimingResult& timings, Page page = {}, const Renaming& renaming = {});
 
 }  // namespace kv::reports

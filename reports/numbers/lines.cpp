@@ -86,6 +86,21 @@ void highlight(std::vector<Line>& lines, std::span<const double> scores) {
   }
 }
 
+void recolour_others(std::vector<Line>& lines, const std::vector<bool>& given) {
+  const auto has = [&](std::string_view colour, bool only_given) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].look.colour == colour && (given[i] || !only_given)) return true;
+    }
+    return false;
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (given[i] || lines[i].look.quiet || !has(lines[i].look.colour, true)) continue;
+    const auto* const free =
+        std::ranges::find_if(colours, [&](std::string_view one) { return !has(one, false); });
+    if (free != colours.end()) lines[i].look.colour = *free;
+  }
+}
+
 std::vector<Line> in_drawing_order(const std::vector<Line>& lines) {
   std::vector<Line> ordered = lines;
   // Not that of std::ranges, whose result clang 14 cannot compile with the headers of g++ 12.

@@ -61,6 +61,13 @@ Result<std::vector<FigureName>> parse_figure_names(std::string_view text, std::s
                    "expected 'POLICY = NAME #rrggbb', with blanks around '=', not '" +
                        shortened(std::string(line), 60) + "'");
     }
+    const std::string last = one.name.substr(one.name.find_last_of(blanks) + 1);
+    if (last.starts_with('#')) {
+      return wrong(path, number,
+                   "'" + shortened(last, 60) +
+                       "' is no colour; expected '#' and six hexadecimal digits, as "
+                       "in #0072b2");
+    }
     if (printable_line(one.name) != one.name) {
       return wrong(path, number, "expected a name of printable characters in UTF-8");
     }
@@ -83,12 +90,18 @@ void rename(std::vector<Line>& lines,
             const Renaming& renaming,
             const std::function<const Spec&(std::size_t)>& spec_of) {
   if (!renaming) return;
-  for (Line& line : lines) {
+  std::vector<bool> given(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    Line& line = lines[i];
     const FigureName* const found = renaming(spec_of(line.specs.front()));
     if (found == nullptr) continue;
     if (!found->name.empty()) line.label = found->name;
-    if (!found->colour.empty()) line.look.colour = found->colour;
+    if (found->colour.empty()) continue;
+    line.look.colour = found->colour;
+    line.look.quiet = false;  // a reader looks for the colour in the legend
+    given[i] = true;
   }
+  recolour_others(lines, given);
 }
 
 }  // namespace kv::reports

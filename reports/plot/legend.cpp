@@ -102,17 +102,19 @@ double legend_text_width(std::string_view text) {
 
 std::string add_legend(const std::vector<Line>& all, Grid& grid, Swatch swatch) {
   // A page of limited width is that of a paper.
-  const std::vector<Line> lines = entries_of(all, grid.page_width <= 0);
+  const std::vector<Line> lines = entries_of(all, grid.page.width <= 0);
   Layout layout = layout_of(lines, grid);
   double left = 0;
   double top = grid.top;
-  if (grid.page_width > 0) {
+  if (grid.page.width > 0) {
     left = between;
-    top = static_cast<double>(grid.height());
-    const double room = (grid.page_width - left) / layout.column_width;
+    const double room = (grid.page.width - left) / layout.column_width;
     layout.columns = static_cast<std::size_t>(std::max(1.0, room));
     layout.rows = (std::max<std::size_t>(1, lines.size()) + layout.columns - 1) / layout.columns;
-    grid.bottom += static_cast<double>(layout.rows) * line_height + below;
+    const double needed = static_cast<double>(layout.rows) * line_height + below;
+    grid.lower_to_a_page(needed);
+    top = static_cast<double>(grid.height());
+    grid.bottom += needed;
   } else {
     grid.right = beside + static_cast<double>(layout.columns) * layout.column_width;
     const double needed = grid.top + static_cast<double>(layout.rows) * line_height + below;

@@ -16,7 +16,8 @@ enum class Swatch { line, line_and_marker };
 
 // Makes room in the grid for one entry per line, and one for all quiet lines together, to the right
 // of its panels and, if needed, below them. Returns the commands that draw the entries in columns
-// from the top and unset the key. On a page of limited width (Grid::fit) they are below the panels.
+// from the top and unset the key. On a page of limited width (Grid::fit) they are below the
+// panels, which become lower, and of which the last rows are given up, where its height is limited.
 std::string add_legend(const std::vector<Line>& lines,
                        Grid& grid,
                        Swatch swatch = Swatch::line_and_marker);

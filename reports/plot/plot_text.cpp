@@ -58,11 +58,12 @@ std::string curve_title(const std::string& label) {
   return " title " + gnuplot_quoted(label) + " noenhanced";
 }
 
-void Grid::fit(double width) {
-  if (width <= 0) return;
+void Grid::fit(Page given) {
+  if (given.width <= 0) return;
   constexpr double narrowest = 130;   // a panel whose tics have room
   constexpr double widest_left = 76;  // tics of four digits and the words beside them
-  page_width = width;
+  page = given;
+  const double width = page.width;
   left = std::min(left, widest_left);
   gap = std::min(gap, widest_left);
   const double flat = panel_height / panel_width;
@@ -75,10 +76,21 @@ void Grid::fit(double width) {
   panel_height = std::min(panel_height, std::max(0.7, flat) * panel_width);
 }
 
-std::size_t Grid::keep_to_a_page(double tallest) {
-  const auto too_tall = [&] { return static_cast<double>(height()) > tallest; };
-  while (tallest > 0 && rows() > 1 && too_tall()) panels = (rows() - 1) * columns;
+std::size_t Grid::keep_to_a_page() {
+  const auto too_tall = [&] { return static_cast<double>(height()) > page.height; };
+  while (page.height > 0 && rows() > 1 && too_tall()) panels = (rows() - 1) * columns;
   return panels;
+}
+
+void Grid::lower_to_a_page(double more) {
+  if (page.height <= 0) return;
+  constexpr double lowest_panel = 110;
+  const auto room = [&] {
+    const auto n = static_cast<double>(rows());
+    return (page.height - more - bottom - n * top - (n - 1) * row_gap) / n;
+  };
+  while (may_end && rows() > 1 && room() < lowest_panel) panels = (rows() - 1) * columns;
+  panel_height = std::min(panel_height, std::max(lowest_panel, room()));
 }
 
 std::size_t Grid::width() const {
@@ -124,6 +136,10 @@ std::string panel_title(const std::string& label, double pixels) {
          " noenhanced font title_font offset 0,-0.7\n";
 }
 
+std::string left_out(const std::vector<std::string>& panels) {
+  return panels.empty() ? "" : "Left out for want of room: " + join(panels, ", ") + ". ";
+}
+
 std::string round_tics(char axis, double top, int most) {
   return "set " + std::string(1, axis) + "tics 0," + tic_step(top, most) + "\n";
 }
@@ -142,7 +158,7 @@ std::string query_axis(const Grid& grid, std::size_t tokens) {
   constexpr double apart = 45;  // numbers of four digits
   std::string label = axis_label(
       'x', true, fitting(grid.panel_width, {"position of the query, tokens", "position, tokens"}));
-  if (grid.page_width <= 0) return label;
+  if (grid.page.width <= 0) return label;
   return label + token_tics('x', tokens, std::max(2, static_cast<int>(grid.panel_width / apart)));
 }
 

@@ -37,21 +37,26 @@ struct Grid {
   std::size_t columns = 1;
   double panel_width = 300;
   double panel_height = 250;
-  double left = 100;      // for the y axis of the first column, with tics of six digits
-  double right = 14;      // beside the last column
-  double top = 30;        // above each row
-  double bottom = 70;     // below the last row
-  double gap = 26;        // between columns
-  double row_gap = 14;    // between rows, beside `top`
-  double page_width = 0;  // that the whole figure takes; 0: as much as it needs
+  double left = 100;     // for the y axis of the first column, with tics of six digits
+  double right = 24;     // beside the last column, for half of a tic of four digits
+  double top = 30;       // above each row
+  double bottom = 70;    // below the last row
+  double gap = 26;       // between columns
+  double row_gap = 14;   // between rows, beside `top`
+  Page page{};           // that fit() was given
+  bool may_end = false;  // whether the figure can do without its last panels
 
-  // Divides a page of this width among as many columns as have room, and puts the legend that is
-  // added later below the panels. Changes nothing if `width` is 0.
-  void fit(double width);
+  // Divides the width of a page among as many columns as have room, and puts the legend that is
+  // added later below the panels. Changes nothing if a page has no width.
+  void fit(Page page);
 
-  // Gives up the last rows of panels until the figure is no higher, but not the first row; 0: keeps
-  // all. Returns how many panels are left.
-  std::size_t keep_to_a_page(double tallest);
+  // Gives up the last rows of panels until the page is high enough, but not the first row. Returns
+  // how many panels are left.
+  std::size_t keep_to_a_page();
+
+  // Makes panels lower until a page of limited height has room for them and `more` below them, and
+  // then gives up their last rows, if the figure can do without.
+  void lower_to_a_page(double more);
 
   [[nodiscard]] std::size_t rows() const { return (panels + columns - 1) / columns; }
 
@@ -76,6 +81,9 @@ Grid small_multiples(std::size_t panels, double panel_width, double panel_height
 // What a caption says about panels that were left out: "Drawn: the first 3 of 9 policies that
 // evict. ", and nothing if there are none.
 std::string drawn_of(std::size_t drawn, std::size_t policies);
+
+// What a caption says about panels of other numbers that were left out; nothing if there are none.
+std::string left_out(const std::vector<std::string>& panels);
 
 // Light horizontal lines at the tics of the y axis.
 std::string grid_lines();

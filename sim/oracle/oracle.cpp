@@ -69,7 +69,7 @@ class Matching {
     return masses_.from(query).first(query);
   }
 
-  // Relaxes the distances of the tokens that have a cost. Returns the nearest of the first `tokens`.
+  // Relaxes the distances of the tokens with a cost. Returns the nearest of the first `tokens`.
   std::size_t nearest(std::span<const double> cost, double base, std::size_t tokens);
 
   // The reached eviction that gave the token its distance. The comparison is exact, because the

@@ -268,7 +268,8 @@ TEST(PageWidth, LeavesOutTicsThatWouldTouch) {
     result.cells.push_back(first);
     result.cells.back().length = length;
   }
-  EXPECT_THAT(reports::timing_figure(result, 476).body, HasSubstr("set xtics (256,1024,4096)"));
+  EXPECT_THAT(reports::timing_figure(result, {.width = 476}).body,
+              HasSubstr("set xtics (256,1024,4096)"));
   EXPECT_THAT(reports::timing_figure(result).body, HasSubstr("set xtics (256,512,1024,2048,4096)"));
 }
 

@@ -2,6 +2,8 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/plot/figure_names.h"
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/reports/fake_replay.h"
 
 namespace kv::reports {
@@ -145,6 +147,41 @@ TEST(Legend, IsWholeInEveryFigureOfManyPolicies) {
     }
     EXPECT_NE(svg.find(">47 others, see the table</text>"), std::string::npos) << figure.name;
   }
+}
+
+// A slide is 16:9. Panels become lower, and figures that can do without give up some.
+TEST(Legend, LeavesAFigureOnItsSlide) {
+  const Sheet slide{.width_mm = 240, .height_mm = 135, .letters_pt = 16};
+  const ReplayResult result = fake_replay(small_fake());
+  Sweep sweep = sweep_of(result);
+  sweep.page = slide.page();
+  for (const auto make : {budget_figure, stream_figure, sizes_figure, lifetime_figure}) {
+    const Figure figure = make(sweep);
+    EXPECT_LE(static_cast<double>(figure.height), sweep.page.height) << figure.name;
+    EXPECT_GE(figure.height, 250U) << figure.name;
+  }
+  EXPECT_TRUE(budget_figure(sweep).caption.starts_with(
+      "Left out for want of room: relative output error, top-k overlap. "))
+      << budget_figure(sweep).caption;
+  EXPECT_EQ(budget_figure(sweep).csv.find("output_error"), std::string::npos);
+}
+
+// A colour of a user's file may be that of another policy.
+TEST(Rename, LeavesEachLineAColourOfItsOwn) {
+  const std::vector<Spec> specs = {parse_spec("window").value(), parse_spec("h2o").value(),
+                                   parse_spec("tova").value()};
+  const std::vector<std::string> labels = {"window", "h2o", "tova"};
+  std::vector<Line> lines = lines_of(specs, labels);
+  const FigureName given{
+      .words = "h2o", .name = "H2O", .colour = std::string(lines[0].look.colour)};
+  rename(
+      lines, [&](const Spec& spec) { return spec == specs[1] ? &given : nullptr; },
+      [&](std::size_t i) -> const Spec& { return specs[i]; });
+  EXPECT_EQ(lines[1].label, "H2O");
+  EXPECT_EQ(lines[1].look.colour, given.colour);
+  EXPECT_NE(lines[0].look.colour, given.colour);
+  EXPECT_NE(lines[0].look.colour, lines[2].look.colour);
+  EXPECT_EQ(lines[2].look.colour, look_of(specs[2].policy, 0).colour);
 }
 
 }  // namespace
