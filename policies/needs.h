@@ -19,6 +19,15 @@ struct Needs {
   // (traces/query_sample.h) is exact where these are recorded.
   std::size_t last_queries = 0;
 
+  // The attention is that of queries that read the prompt again, so many of its tokens a pass
+  // (model/decoder/repeat_passes.h). The policy observes it once, at the end of the prompt,
+  // and nothing of the stream's own queries. Only a running model has such queries; laws show
+  // generated attention instead. 0: the attention of the stream's own queries.
+  std::size_t reconstruction = 0;
+
+  // What the stream's own queries and tokens supply of it.
+  [[nodiscard]] Needs of_stream() const { return reconstruction == 0 ? *this : Needs(); }
+
   // Whether observe() is called at all.
   [[nodiscard]] bool any() const { return attention || vectors() || token_classes; }
 

@@ -1,6 +1,7 @@
 #include "kvcheck/model/attention/cached_attention.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/model/attention/unit_attention.h"
@@ -26,17 +27,16 @@ CachedAttention::CachedAttention(const ModelConfig& config,
                                  Team& team)
     : config_(config),
       spec_(spec),
+      options_(options),
       ranks_(are_ranks(spec.positions)),
       team_(team),
-      units_(make_units(config, spec, options.seed, options.storage, options.only_layer)) {
+      units_(make_units(config, spec, options.seed, options.storage, options.only_layer)),
+      pools_(pools_of(units_)) {
   for (std::size_t i = 0; i < team.size(); ++i)
     workers_.emplace_back(config, spec, options.keys, options.length);
-  std::vector<LayerCache> caches;
   for (ModelUnit& unit : units_) {
     unit.cache.rotate_by(&workers_.front().parts_of(unit.layer).shown);
-    caches.push_back({unit.layer, &unit.cache});
   }
-  pools_ = budget_pools(caches);
 }
 
 CachedAttention::~CachedAttention() = default;
@@ -58,7 +58,7 @@ bool CachedAttention::attends_at_once(const ModelUnit& unit,
   return chunk_ > 1 && unit.settles_at_once() && sees_all_before() && !selects &&
          (window == 0 || reach <= window) && config_.attention_cap == 0 &&
          workers_.front().parts_of(layer).rules.keys != KeyRotation::at_read &&
-         observer == nullptr && !unit.cache.needs().any();
+         observer == nullptr && !unit.needs().any() && !unit.repeated;
 }
 
 // Where every query has a window of its own, units that share a budget decide before each.
@@ -71,7 +71,7 @@ void CachedAttention::decide_for_next_query(std::size_t layer) {
 // compares vectors.
 template <typename Step>
 void CachedAttention::for_each_pool(const Step& step) {
-  const Needs& needs = units_.front().cache.needs();
+  const Needs needs = units_.front().needs();
   const std::size_t of_resident = needs.vectors() ? 4 * config_.head_dim : 4;
   const std::size_t cost = chunk_ * units_.front().cache.residents() * of_resident;
   team_.run_ranges(pools_.size(), 1, cost,
@@ -82,6 +82,7 @@ void CachedAttention::for_each_pool(const Step& step) {
 
 void CachedAttention::begin_chunk(std::size_t tokens, std::span<const TokenClass> classes) {
   chunk_ = tokens;
+  asked_ = false;
   classes_.assign(classes.begin(), classes.end());
   for_each_pool([tokens](BudgetPool& pool) { pool.begin_chunk(tokens); });
   for (ModelUnit& unit : units_) {
@@ -91,19 +92,24 @@ void CachedAttention::begin_chunk(std::size_t tokens, std::span<const TokenClass
       group.store.reserve(slots);
       if (rules.keys == KeyRotation::at_rank) group.places.resize(slots);
     }
-    unit.observations.begin(unit.cache.needs(), tokens);
+    unit.observations.begin(unit.needs(), tokens);
   }
 }
 
-void CachedAttention::end_chunk() {
+void CachedAttention::end_queries() {
+  if (std::exchange(asked_, true)) return;
   for (ModelUnit& unit : units_) {
     // A unit that spans layers has met every query in each layer; its cache meets them only now,
     // when the attention of all layers is summed.
     for (std::size_t i = 0; unit.spans_layers && i < chunk_; ++i) {
       if (sees_all_before()) static_cast<void>(unit.cache.next_query());
-      if (unit.cache.needs().any()) unit.observations.show(unit.cache, i, unit.heads, classes_);
+      if (unit.needs().any()) unit.observations.show(unit.cache, i, unit.heads, classes_);
     }
   }
+}
+
+void CachedAttention::end_chunk() {
+  end_queries();
   for_each_pool([](BudgetPool& pool) { pool.end_chunk(); });
   for (ModelUnit& unit : units_) unit.cache.clear_evicted();
 }
@@ -137,7 +143,7 @@ void CachedAttention::run_layer(const LayerVectors& vectors,
     for (ModelUnit& unit : units.subspan(begin, end - begin)) {
       const std::size_t before = unit.cache.residents() - vectors.tokens;
       if (unit.settles_at_once()) workers_[worker].write(unit, vectors, before);
-      if (unit.cache.needs().vectors()) gather_vectors(unit, vectors);
+      if (unit.needs().vectors()) gather_vectors(unit, vectors);
     }
   };
   // An observer sees queries in their order, and units that share a budget decide together before
@@ -188,7 +194,7 @@ void CachedAttention::attend_one_by_one(const LayerVectors& vectors,
 
 void CachedAttention::store_layer(const LayerVectors& vectors) {
   for (ModelUnit& unit : units_of(vectors.layer)) {
-    KV_CHECK(unit.settles_at_once() && !unit.cache.needs().any() && !unit.spans_layers);
+    KV_CHECK(unit.settles_at_once() && !unit.needs().any() && !unit.spans_layers);
     workers_.front().write(unit, vectors, unit.cache.residents() - vectors.tokens);
     for (std::size_t i = 0; i < vectors.tokens; ++i) static_cast<void>(unit.cache.next_query());
   }

@@ -56,6 +56,11 @@ class CachedAttention {
                   const AttentionOptions& options,
                   Team& team);
 
+  // A copy that reads one chunk more, with all rows of `read` visible, and gathers what its queries
+  // pay to `rows`. Requires that read.end_queries() was called, that nothing was evicted yet and
+  // that the first trim is the only one. `read` outlives it.
+  CachedAttention(const CachedAttention& read, const RepeatedRows& rows);
+
   CachedAttention(const CachedAttention&) = delete;
   CachedAttention& operator=(const CachedAttention&) = delete;
   ~CachedAttention();
@@ -75,8 +80,18 @@ class CachedAttention {
   // a pass over just these: `tokens` is their number, in stream order.
   void replace(const LayerVectors& vectors);
 
-  // The chunk ends in every unit: policies learn, caches trim.
+  // The last query of the chunk has been asked in every layer, and policies learn what is left to
+  // learn of the chunk. end_chunk() does it if it was not done.
+  void end_queries();
+
+  // The chunk ends in every unit: caches trim.
   void end_chunk();
+
+  // Takes what such a copy gathered; the next one adds to it.
+  void take_shares(CachedAttention& pass);
+
+  // Shows every unit's policy the largest shares of all copies.
+  void show_shares();
 
   [[nodiscard]] const std::vector<ModelUnit>& units() const { return units_; }
 
@@ -113,10 +128,12 @@ class CachedAttention {
 
   const ModelConfig& config_;
   Spec spec_;
+  AttentionOptions options_;
   bool ranks_;  // whether queries and keys meet at their ranks
   Team& team_;
   std::vector<UnitAttention> workers_;  // one per thread of the team
   std::size_t chunk_ = 0;               // tokens of the chunk under way
+  bool asked_ = true;                   // whether end_queries() was called in it
   std::vector<TokenClass> classes_;
   std::vector<ModelUnit> units_;
   std::vector<BudgetPool> pools_;  // of the units' caches

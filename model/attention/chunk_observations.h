@@ -1,5 +1,6 @@
-// What a unit's policy is shown of a chunk: per query, as far as the policy asks for it, the
-// attention summed over the unit's heads and the token's own vectors.
+// What a unit's policy is shown: of a chunk, per query, as far as the policy asks for it, the
+// attention summed over the unit's heads and the token's own vectors; and of a second reading of a
+// prompt the largest attention to each row.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,36 @@
 #include "kvcheck/sim/cache/unit_cache.h"
 
 namespace kv::model {
+
+// The rows of a prompt that one pass repeats: ranks `first` to `last`, of `stored` rows. The rows
+// from `stored` on are the pass's own.
+struct RepeatedRows {
+  std::size_t sinks = 0;  // <= first
+  std::size_t first = 0;
+  std::size_t last = 0;  // <= stored
+  std::size_t stored = 0;
+};
+
+// The largest share that any query of the passes so far paid to each stored row, of what it paid to
+// the sinks, to the rows that its pass repeats and to the rows of the pass itself: the softmax over
+// these alone. 0 for the sinks, which no pass repeats.
+class RepeatedShares {
+ public:
+  void begin_pass(const RepeatedRows& rows) {
+    rows_ = rows;
+    largest_.resize(rows.stored);
+  }
+
+  // One head's attention of one query of the pass, by rank, its own token last.
+  void add(std::span<const float> mass);
+
+  // [stored], by rank.
+  [[nodiscard]] std::span<const float> largest() const { return largest_; }
+
+ private:
+  RepeatedRows rows_;
+  std::vector<float> largest_;
+};
 
 class ChunkObservations {
  public:

@@ -66,6 +66,25 @@ std::vector<ModelUnit> make_units(const ModelConfig& config,
   return units;
 }
 
+ModelUnit fork_of(const ModelUnit& unit) {
+  // A pass that repeats a prompt asks no policy for victims, so none of these draws is ever used.
+  auto draws = std::make_unique<CounterDraws>(Rng(0));
+  return {.layer = unit.layer,
+          .head = unit.head,
+          .heads = unit.heads,
+          .spans_layers = unit.spans_layers,
+          .groups = unit.groups,
+          .cache = unit.cache.fork(std::move(draws)),
+          .observations = unit.observations,
+          .repeated = unit.repeated};
+}
+
+std::vector<BudgetPool> pools_of(std::vector<ModelUnit>& units) {
+  std::vector<LayerCache> caches;
+  for (ModelUnit& unit : units) caches.push_back({unit.layer, &unit.cache});
+  return budget_pools(caches);
+}
+
 TraceInfo describe_model(const ModelConfig& config) {
   TraceInfo info;
   info.kind = TraceKind::qkv;

@@ -10,6 +10,7 @@
 #include "kvcheck/model/attention/chunk_observations.h"
 #include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/model/weights/config.h"
+#include "kvcheck/sim/cache/budget_pool.h"
 #include "kvcheck/sim/cache/page_selection.h"
 #include "kvcheck/sim/cache/unit_cache.h"
 #include "kvcheck/traces/trace.h"
@@ -40,10 +41,17 @@ struct ModelUnit {
   std::vector<KvHeadGroup> groups;  // by layer, then kv-head
   UnitCache cache;
   ChunkObservations observations;
+  std::optional<RepeatedShares> repeated{};  // while passes repeat the prompt
   Visible once{};  // what the query sees, of a unit that spans layers and sees windows
 
   // Whether the layer's vectors are among those it stores.
   [[nodiscard]] bool holds(std::size_t at_layer) const { return spans_layers || layer == at_layer; }
+
+  // What its policy asks for of the stream's own queries and tokens.
+  [[nodiscard]] Needs needs() const { return cache.needs().of_stream(); }
+
+  // Whether the attention of each query is gathered for the policy.
+  [[nodiscard]] bool gathers_mass() const { return needs().attention || repeated; }
 
   // Whether nothing that is stored is quantised between the queries of a chunk.
   [[nodiscard]] bool settles_at_once() const { return groups.front().store.settles_at_once(); }
@@ -56,6 +64,12 @@ std::vector<ModelUnit> make_units(const ModelConfig& config,
                                   std::uint64_t seed,
                                   const KvFormat& storage,
                                   std::optional<std::size_t> only = {});
+
+// A copy of the unit that goes on by itself. Requires that its cache can be forked.
+ModelUnit fork_of(const ModelUnit& unit);
+
+// The pools of their caches, which refer to the units.
+std::vector<BudgetPool> pools_of(std::vector<ModelUnit>& units);
 
 // What a replay would know of a trace recorded from this model; tokens and names are left open.
 TraceInfo describe_model(const ModelConfig& config);

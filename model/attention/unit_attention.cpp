@@ -80,7 +80,7 @@ void UnitAttention::attend(ModelUnit& unit,
   parts_of(query.layer).rope.reserve(unit.cache.slots().used());
   if (!unit.groups.front().pages) {
     attend_visible(unit, visible, query, observer);
-    if (unit.cache.needs().any() && !unit.spans_layers) {
+    if (unit.needs().any() && !unit.spans_layers) {
       unit.observations.show(unit.cache, query.index, unit.heads, classes);
     }
     return;
@@ -99,7 +99,7 @@ void UnitAttention::attend_visible(ModelUnit& unit,
   const std::size_t window = config_->layer(query.layer).window;
   const std::size_t hidden = out_of_window(visible, window, query.token.position, ranks_);
   const Visible within = without_first(visible, hidden);
-  const bool wants_mass = unit.cache.needs().attention || observer != nullptr;
+  const bool wants_mass = unit.gathers_mass() || observer != nullptr;
   for (KvHeadGroup& group : unit.groups) {
     if (group.layer != query.layer) continue;
     bring_up_to_date(group, query.token.position, visible);
@@ -123,7 +123,8 @@ void UnitAttention::show_mass(ModelUnit& unit,
     row_.assign(hidden, 0.0F);
     const auto part = mass.subspan(h * n, n);
     row_.insert(row_.end(), part.begin(), part.end());
-    if (unit.cache.needs().attention) unit.observations.add_mass(query.index, row_);
+    if (unit.needs().attention) unit.observations.add_mass(query.index, row_);
+    if (unit.repeated) unit.repeated->add(row_);
     if (observer == nullptr) continue;
     observer->on_row(query.layer, group.first_head + h, query.token.position, visible, row_);
   }

@@ -6,6 +6,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/text/describe.h"
+#include "kvcheck/model/decoder/repeat_passes.h"
 #include "kvcheck/model/kernels/numbers.h"
 #include "kvcheck/model/weights/finite_weights.h"
 #include "kvcheck/sim/replay/serves.h"
@@ -106,6 +107,7 @@ Result<Decoder> Decoder::create(const LanguageModel& model,
   }
   if (Result<void> stored = check_format(spec, options.storage); !stored) return stored.error();
   if (Result<void> alike = check_layers(model.config, spec); !alike) return alike.error();
+  if (Result<void> once = check_repeats(spec); !once) return once.error();
   // Learned positions are added to a token before the first layer, so it has one rank in all
   // layers.
   const bool equal = spec.budgets.law == Budgets::Law::equal;
@@ -136,6 +138,7 @@ Decoder::Decoder(const LanguageModel& model, const Spec& spec, const DecoderOpti
       spec_(spec),
       length_(rotation_length(model.config, spec, options.length)),
       token_classes_(needs_of(spec).token_classes ? options.token_classes : nullptr),
+      repeat_request_(options.repeat_request),
       observer_(options.observer),
       on_attention_(options.on_attention),
       team_(options.team != nullptr ? options.team : std::make_shared<Team>(1)),
@@ -187,12 +190,20 @@ Result<void> Decoder::begin_chunk(std::span<const TokenId> tokens) {
   attending(true);
   attention_->begin_chunk(tokens_, classes_of(tokens));
   attending(false);
+  const bool of_prompt = seen() - tokens_ < spec_.phases.first_trim;
+  if (of_prompt && needs_of(spec_).reconstruction > 0) {
+    prompt_.insert(prompt_.end(), tokens.begin(), tokens.end());
+  }
   if (spec_.vectors != Vectors::re_evaluated || !spec_.bounded()) return {};
   // Before the chunk's queries, which are to see the residents' new vectors.
   return re_evaluation_.refresh(*attention_, tokens);
 }
 
 Result<void> Decoder::end_chunk() {
+  // The policy sees what the passes pay before it decides.
+  if (!prompt_.empty() && seen() >= spec_.phases.first_trim) {
+    if (Result<void> repeated = repeat_prompt(); !repeated) return repeated;
+  }
   attending(true);
   attention_->end_chunk();
   attending(false);

@@ -31,6 +31,9 @@ struct DecoderOptions {
   Marks marks{};  // where the text's prompt and question end; for specs with compress=...
   // By token number; for policies that look at the words that tokens are. May be null else.
   std::shared_ptr<const std::vector<TokenClass>> token_classes{};
+  // What asks for the prompt again, between it and each pass that repeats it
+  // (model/decoder/repeat_request.h); for policies that need such passes.
+  std::vector<TokenId> repeat_request{};
   AttentionObserver* observer = nullptr;  // outlives the decoder
   // Keys and values are held of this layer alone, and feed_layer() and store_layer() take the place
   // of feed().
@@ -86,6 +89,7 @@ class Decoder {
 
  private:
   Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options);
+  Decoder(const Decoder& read, std::unique_ptr<CachedAttention> attention);
 
   [[nodiscard]] Result<void> check(std::span<const TokenId> tokens) const;
   [[nodiscard]] Result<void> check_promises() const;
@@ -100,6 +104,7 @@ class Decoder {
   Result<void> begin_chunk(std::span<const TokenId> tokens);
   void embed(std::span<const TokenId> tokens, std::span<float> states) const;
   void attend(const LayerVectors& vectors, float* attended);
+  Result<void> repeat_prompt();
   Result<void> end_chunk();
 
   Result<void> begin_layer(std::span<const TokenId> tokens, std::span<const float> states);
@@ -110,6 +115,8 @@ class Decoder {
   Spec spec_;
   std::size_t length_;                                            // whose rotation is used
   std::shared_ptr<const std::vector<TokenClass>> token_classes_;  // null if the policy does not ask
+  std::vector<TokenId> repeat_request_;
+  std::vector<TokenId> prompt_;  // as far as it is read, if the policy needs passes that repeat it
   AttentionObserver* observer_;
   std::function<void(bool)> on_attention_;
   std::shared_ptr<Team> team_;  // never null

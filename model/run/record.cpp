@@ -181,6 +181,7 @@ Result<void> record_by_token(const Recording& recording,
                                 .length = recording.tokens.size(),
                                 .marks = options.marks,
                                 .token_classes = options.token_classes,
+                                .repeat_request = options.repeat_request,
                                 .observer = &recorder,
                                 .team = options.team};
   Result<std::vector<float>> nll =

@@ -37,6 +37,7 @@ struct RecordOptions {
   std::string identity{};
   // By token number; for policies that look at the words that tokens are. May be null else.
   std::shared_ptr<const std::vector<TokenClass>> token_classes{};
+  std::vector<TokenId> repeat_request{};
   std::shared_ptr<Team> team{};  // as DecoderOptions::team
   Marks marks{};                 // where the text's prompt and question end
   std::string model{};           // texts for people

@@ -47,6 +47,11 @@ Result<void> check_serves(const Trace& trace, const Spec& spec) {
                        "ones; leave out storage=" +
                        spec.storage->text() + ", or run it with 'kvcheck eval'");
   }
+  if (needs.reconstruction > 0) {
+    return usage_error("'" + spec.label() +
+                       "' scores a prompt while a model repeats it, and no trace records that; "
+                       "run it with 'kvcheck eval'");
+  }
   if (info.kind == TraceKind::attention) {
     // Rows of probabilities hold only for the positions at which they were recorded. Other
     // positions need q and k.
