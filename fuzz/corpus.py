@@ -690,7 +690,7 @@ words = {
     "hypotheses": "hypotheses hypothesis source note conditions about results measure of against spread window "
                   "length growth token_s mean difference ratio law uniform above below true false null loss perplexity",
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "
-            "chunkkv rkv a2sf criticalkv q-filters paged-eviction ladder pages separators "
+            "chunkkv rkv a2sf criticalkv kvzip q-filters paged-eviction ladder pages separators "
             "token-classes scissorhands key-norm keydiff "
             "expected-attention semantic-blocks @quest @duo @snapkv-hold sinks= recent= budget= "
             ";timing=lazy: ;timing=trim-then-attend ;visibility=window ;visibility=top-pages: "

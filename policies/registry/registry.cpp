@@ -12,6 +12,7 @@
 #include "kvcheck/policies/attention/expected_attention.h"
 #include "kvcheck/policies/attention/h2o.h"
 #include "kvcheck/policies/attention/keyformer.h"
+#include "kvcheck/policies/attention/kvzip.h"
 #include "kvcheck/policies/attention/lru.h"
 #include "kvcheck/policies/attention/rkv.h"
 #include "kvcheck/policies/attention/scissorhands.h"
@@ -77,6 +78,7 @@ std::vector<PolicyEntry> built_in() {
       pages_policy(),
       paged_eviction_policy(),
       ladder_policy(),
+      kvzip_policy(),
   };
   table.reserve(most_policies);
   return table;

@@ -150,7 +150,7 @@ class H2oRule final : public RuleOf<H2oRule, ScoredByMass> {
   bool masks_;
 };
 
-// tova: the mass that the last query paid.
+// tova and kvzip: the mass that the last query paid.
 class TovaRule final : public RuleOf<TovaRule, ScoredByMass> {
  protected:
   std::vector<double> scores_of(const Choice& choice) override {
@@ -172,7 +172,7 @@ std::unique_ptr<Rule> rule_of(const Spec& spec) {
     return std::make_unique<H2oRule>(spec.options.at("normalise") == "age",
                                      spec.options.at("form"));
   }
-  if (name == "tova") return std::make_unique<TovaRule>();
+  if (name == "tova" || name == "kvzip") return std::make_unique<TovaRule>();
   if (name == "reservoir") {
     const std::string& algorithm = spec.options.at("algorithm");
     if (algorithm == "l") return std::make_unique<ReservoirL>();

@@ -37,6 +37,7 @@ inline std::vector<std::string> stateful_specs() {
                                    "chunkkv:recent=2,budget=7,length=8",
                                    "criticalkv:sinks=1,recent=2,budget=9,window=4,kernel=3",
                                    "criticalkv:recent=1,budget=7,kernel=1,first=0",
+                                   "kvzip:sinks=1,recent=2,budget=8",
                                    "paged-eviction:sinks=1,recent=2,budget=12,page=3",
                                    "paged-eviction:recent=1,budget=6,page=4",
                                    "key-norm:sinks=1,recent=2,budget=7",
