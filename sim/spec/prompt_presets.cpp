@@ -5,7 +5,7 @@
 namespace kv {
 namespace {
 
-constexpr std::array<Preset, 8> table = {{
+constexpr std::array<Preset, 9> table = {{
     {.name = "snapkv-prompt",
      .spec = "snapkv:recent=32,ratio=0.5;unit=head;compress=question",
      .source = "Li et al., arXiv:2404.14469, section 4; code FasterDecoding/SnapKV, "
@@ -67,6 +67,17 @@ constexpr std::array<Preset, 8> table = {{
                "queries like those of the prompt would pay to them",
      .differs = "Queries of the first tokens count too. No term is added to the scores; the code "
                 "adds epsilon, by default 0."},
+    {.name = "kvzip-prompt",
+     .spec = "kvzip:sinks=4,recent=0,ratio=0.5,pass=2000;budgets=adaptive:0;compress=prompt",
+     .source =
+         "Kim et al., arXiv:2505.23416, algorithm 1; code snu-mllab/KVzip, level \"pair\", and "
+         "NVIDIA/kvpress, KVzipPress with 4 sinks: the model repeats the prompt, without its "
+         "question, and keeps the keys to which any query of the repetition attended most",
+     .differs =
+         "The heads of a layer compete for what equal budgets hold, without a floor. In the source "
+         "the heads of all layers compete; KVzipPress with layerwise=True does as here. The source "
+         "keeps the system prompt in place of 4 sinks and does not count it. Of the request see "
+         "the policy kvzip."},
     {.name = "rkv-prompt",
      .spec = "rkv:recent=8,importance=middle,lone=first,ratio=0.5;compress=question+every:128",
      .source = "Cai et al., arXiv:2505.24133; code Zefan-Cai/R-KV: the prompt is compressed, and "
