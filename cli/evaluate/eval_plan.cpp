@@ -9,6 +9,7 @@
 #include "kvcheck/cli/evaluate/cell_groups.h"
 #include "kvcheck/cli/evaluate/text_notes.h"
 #include "kvcheck/cli/model/model_memory.h"
+#include "kvcheck/cli/model/repeated_prompts.h"
 #include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/replay/marks.h"
 #include "kvcheck/cli/replay/replay_plan.h"
@@ -99,7 +100,7 @@ Result<void> plan_model(const Arguments& arguments, EvalPlan& plan) {
     if (!opened) return opened.error();
     plan.opened = std::make_shared<const OpenedModel>(*std::move(opened));
   }
-  plan.options.token_classes = token_classes_for(*plan.opened, plan.cells);
+  add_words(*plan.opened, plan.cells, plan.options);
   const model::ModelConfig& config = plan.opened->model.config;
   plan.about.model = plan.opened->path;
   plan.about.architecture = architecture_text(arguments, config);
@@ -174,10 +175,37 @@ std::uint64_t checksum_of_tokens(const EvalPlan& plan) {
       }
     }
   }
+  const auto& request = plan.options.repeat_request;
+  if (!request.empty()) {
+    sum = XXH3_64bits_withSeed(request.data(), request.size() * sizeof(model::TokenId), sum);
+  }
   if (plan.options.token_classes == nullptr) return sum;
   const std::vector<TokenClass>& classes = *plan.options.token_classes;
   return XXH3_64bits_withSeed(classes.data(), classes.size() * sizeof(TokenClass), sum);
 }
+
+namespace {
+
+// `longest`: tokens of the longest stream.
+void add_notes(const Arguments& arguments, std::size_t longest, EvalPlan& plan) {
+  for (std::string& note : storage_notes(arguments, plan.options.storage, plan.cells)) {
+    plan.notes.push_back(std::move(note));
+  }
+  for (std::string& note : notes_on(plan.cells, longest)) {
+    plan.notes.push_back(std::move(note));
+  }
+  for (std::string& note : repeat_notes(arguments, plan.cells, plan.options.repeat_request)) {
+    plan.notes.push_back(std::move(note));
+  }
+  const auto absolute = [](const Cell& cell) { return !are_ranks(cell.spec.positions); };
+  if (std::ranges::any_of(plan.cells, absolute)) {
+    for (std::string& note : context_notes(longest, plan.opened->model.config.context)) {
+      plan.notes.push_back(std::move(note));
+    }
+  }
+}
+
+}  // namespace
 
 Result<EvalPlan> plan_eval(const Arguments& arguments, EvalGiven given) {
   if (const auto none = arguments.expect_operands("operand", 0, 0); !none) return none.error();
@@ -199,6 +227,7 @@ Result<EvalPlan> plan_eval(const Arguments& arguments, EvalGiven given) {
   if (!threads) return threads.error();
   plan.threads = static_cast<unsigned>(*threads);
   plan.open_loop = arguments.given("open-loop");
+  if (const auto fine = check_open_loop(plan.open_loop, plan.cells); !fine) return fine.error();
   plan.quiet = arguments.given("quiet");
   plan.resume = arguments.given("resume");
   if (const auto fine = check_resume(arguments); !fine) return fine.error();
@@ -211,20 +240,9 @@ Result<EvalPlan> plan_eval(const Arguments& arguments, EvalGiven given) {
   plan.outputs = *std::move(outputs);
   if (const auto sized = size_cells(plan); !sized) return sized.error();
   if (const auto fits = check_lengths(plan); !fits) return fits.error();
-  for (std::string& note : storage_notes(arguments, plan.options.storage, plan.cells)) {
-    plan.notes.push_back(std::move(note));
-  }
   std::size_t longest = 0;
   for (const EvalText& text : plan.texts) longest = std::max(longest, longest_of(text));
-  for (std::string& note : notes_on(plan.cells, longest)) {
-    plan.notes.push_back(std::move(note));
-  }
-  const auto absolute = [](const Cell& cell) { return !are_ranks(cell.spec.positions); };
-  if (std::ranges::any_of(plan.cells, absolute)) {
-    for (std::string& note : context_notes(longest, plan.opened->model.config.context)) {
-      plan.notes.push_back(std::move(note));
-    }
-  }
+  add_notes(arguments, longest, plan);
   std::size_t together = 1;
   for (const auto group : cell_groups(plan.opened->model, plan.cells)) {
     together = std::max(together, group.size());

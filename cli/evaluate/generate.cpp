@@ -128,7 +128,7 @@ Result<GeneratePlan> plan_generate(const Arguments& arguments) {
   Result<OpenedModel> opened = opened_model(arguments);
   if (!opened) return opened.error();
   plan.opened = *std::move(opened);
-  plan.options.token_classes = token_classes_for(plan.opened, {&plan.cell, 1});
+  add_words(plan.opened, {&plan.cell, 1}, plan.options);
   Result<std::vector<model::TokenId>> prompt =
       plan.opened.tokenizer->encode(arguments.value("prompt"));
   if (!prompt) return Error{prompt.error().kind, "--prompt: " + prompt.error().message};

@@ -11,6 +11,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/evaluate/record_input.h"
 #include "kvcheck/cli/model/model_options.h"
+#include "kvcheck/cli/model/repeated_prompts.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/replay/marks.h"
@@ -155,6 +156,7 @@ Result<model::RecordOptions> record_options(const Arguments& arguments, const Op
   const bool open = !arguments.given("chunk") && cell->spec.chunk == 1;
   if (!cell->spec.bounded() && open) options.cell->spec.chunk = 64;
   options.token_classes = token_classes_for(opened, {&*cell, 1});
+  options.repeat_request = repeat_request_for(opened, {&*cell, 1});
   options.model = std::filesystem::path(opened.path).filename().string();
   options.source = arguments.value("source");
   options.licence = arguments.value("licence");

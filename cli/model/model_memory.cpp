@@ -21,9 +21,12 @@ std::vector<MemoryNeed> decoder_needs(const model::LanguageModel& model,
     const std::uint64_t most = 2 * std::uint64_t{spec.budget} + 2 * std::uint64_t{spec.chunk};
     const bool trims = spec.bounded() && spec.phases.compress == Phases::Compress::always;
     const std::uint64_t residents = trims ? std::min<std::uint64_t>(tokens, most) : tokens;
+    // A pass that repeats a part of the prompt reads on in a copy of the cache.
+    const std::uint64_t part = std::min<std::uint64_t>(needs_of(spec).reconstruction, tokens);
+    const std::uint64_t copies = part > 0 ? residents + part : 0;
     // Memory grows by doubling.
-    caches = std::max(caches, units * (2 * residents * of_resident + tokens));
-    chunk = std::max<std::uint64_t>(chunk, std::min<std::uint64_t>(spec.chunk, tokens));
+    caches = std::max(caches, units * (2 * (residents + copies) * of_resident + tokens));
+    chunk = std::max({chunk, std::min<std::uint64_t>(spec.chunk, tokens), part});
   }
   const std::uint64_t activations =
       8 * config.width + 4 * config.inner + 2 * config.vocabulary + 4 * tokens;

@@ -6,6 +6,7 @@
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/threads/machine.h"
+#include "kvcheck/cli/model/repeated_prompts.h"
 #include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/model/tokenizer/number_tokenizer.h"
 #include "kvcheck/sim/replay/serves.h"
@@ -151,6 +152,13 @@ std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedMod
   return std::make_shared<const std::vector<TokenClass>>(model::token_classes(*opened.tokenizer));
 }
 
+void add_words(const OpenedModel& opened,
+               std::span<const Cell> cells,
+               model::DecoderOptions& options) {
+  options.token_classes = token_classes_for(opened, cells);
+  options.repeat_request = repeat_request_for(opened, cells);
+}
+
 Result<Number> storage_number(const Arguments& arguments) {
   constexpr std::array<std::string_view, 3> names = {"f32", "f16", "bf16"};
   const auto number = name_of(arguments, "storage", names);
@@ -202,7 +210,9 @@ Result<std::vector<Cell>> model_cells(const Arguments& arguments,
   const auto planned = plan_cells(sweep);
   if (!planned) return planned.error();
   std::vector<Cell> cells;
-  for (const PlannedCell& cell : *planned) cells.push_back(cell.cell);
+  for (const PlannedCell& cell : *planned) {
+    if (!is_without_prompt(cell)) cells.push_back(cell.cell);
+  }
   const auto bounded = [](const Cell& cell) { return cell.spec.bounded(); };
   if (!sweep.budgets.empty() && std::ranges::none_of(cells, bounded)) {
     return usage_error("--budget has nothing to bound: " + join(sweep.policies, " and ") +

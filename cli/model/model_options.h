@@ -79,6 +79,12 @@ Result<Cell> model_cell(const Arguments& arguments);
 std::shared_ptr<const std::vector<TokenClass>> token_classes_for(const OpenedModel& opened,
                                                                  std::span<const Cell> cells);
 
+// Adds what the tokenizer knows to the options, as far as the policy of a cell needs it: the table
+// of classes, and the request to repeat a prompt.
+void add_words(const OpenedModel& opened,
+               std::span<const Cell> cells,
+               model::DecoderOptions& options);
+
 // The options that model commands share in their tables.
 inline constexpr Option model_option = {
     .name = "model",

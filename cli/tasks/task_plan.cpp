@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "kvcheck/cli/model/model_memory.h"
+#include "kvcheck/cli/model/repeated_prompts.h"
 #include "kvcheck/cli/replay/replay_plan.h"
 #include "kvcheck/cli/replay/spec_notes.h"
 #include "kvcheck/cli/resume/resumable_run.h"
@@ -49,7 +50,7 @@ Result<void> plan_model(const Arguments& arguments, TaskPlan& plan) {
     if (!opened) return opened.error();
     plan.opened = std::make_shared<const OpenedModel>(*std::move(opened));
   }
-  plan.options.token_classes = token_classes_for(*plan.opened, plan.cells);
+  add_words(*plan.opened, plan.cells, plan.options);
   plan.about.model = plan.opened->path;
   plan.about.architecture = architecture_text(arguments, plan.opened->model.config);
   plan.about.weight_bytes = plan.opened->model.weight_bytes();
@@ -179,6 +180,7 @@ std::uint64_t checksum_of_tokens(const TaskPlan& plan) {
                                                   stream.longest};
     sum = XXH3_64bits_withSeed(numbers.data(), sizeof numbers, sum);
   }
+  if (!plan.options.repeat_request.empty()) add(plan.options.repeat_request);
   if (plan.options.token_classes == nullptr) return sum;
   const std::vector<TokenClass>& classes = *plan.options.token_classes;
   return XXH3_64bits_withSeed(classes.data(), classes.size() * sizeof(TokenClass), sum);
@@ -213,6 +215,8 @@ Result<TaskPlan> plan_tasks(const Arguments& arguments, TaskGiven given) {
   for (std::string& note : notes_on(plan.cells, longest_of(plan))) {
     plan.notes.push_back(std::move(note));
   }
+  std::ranges::move(repeat_notes(arguments, plan.cells, plan.options.repeat_request),
+                    std::back_inserter(plan.notes));
   std::ranges::move(context_notes(plan), std::back_inserter(plan.notes));
   std::ranges::move(short_answer_notes(plan), std::back_inserter(plan.notes));
   if (auto fits = check_memory_of(arguments, plan); !fits) return fits.error();

@@ -8,6 +8,7 @@
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/evaluate/speed_rows.h"
+#include "kvcheck/cli/model/repeated_prompts.h"
 #include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/cli/sweep/plan/eval_work.h"
 #include "kvcheck/cli/sweep/plan/replay_work.h"
@@ -88,7 +89,10 @@ Result<SweepPlan> plan_sweep(const std::string& path, const ReadingProgress& pro
   plan.identity.plan = plan_json(plan.text);
   const auto cells = cells_of(path, plan.text);
   if (!cells) return cells.error();
-  for (const PlannedCell& planned : *cells) plan.cells.push_back(planned.cell);
+  for (const PlannedCell& planned : *cells) {
+    if (plan.text.kind != SweepKind::replay && is_without_prompt(planned)) continue;
+    plan.cells.push_back(planned.cell);
+  }
   if (plan.text.kind == SweepKind::speed && plan.text.chunk == 0) give_usual_chunks(plan.cells);
   auto work = work_of(path, *cells, progress, plan);
   if (!work) return work.error();
