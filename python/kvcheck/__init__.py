@@ -48,6 +48,11 @@ def __getattr__(name):
     if name in _MODULES:
         return import_module("." + name, __name__)
     try:
+        import_module("numpy")
+    except ModuleNotFoundError:
+        raise ImportError("kvcheck.%s needs NumPy, which is not here (Debian: python3-numpy)" % name,
+                          name="numpy") from None
+    try:
         compiled = import_module("._kvcheck", __name__)
     except ModuleNotFoundError as error:
         if error.name != __name__ + "._kvcheck":

@@ -174,7 +174,8 @@ def _words(owner: str, name: str, given) -> Tuple[str, ...]:
 
 def name_of(policy: type) -> str:
     """The name by which specs call the class."""
-    return text("name of " + policy.__name__, policy.name) or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", policy.__name__).lower()
+    given = text("name of " + policy.__name__, policy.name)
+    return given or re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_+", "-", policy.__name__).strip("-").lower()
 
 
 def describe(policy: type) -> Description:

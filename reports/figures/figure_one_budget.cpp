@@ -66,7 +66,9 @@ std::string names_beside(const std::vector<Line>& lines, bool show, double width
   std::vector<std::string> names;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::string name = show ? lines[i].label : "";
-    while (legend_text_width(name) > width) name = shortened(name, name.size() - 1);
+    for (std::size_t n = display_width(name); legend_text_width(name) > width; --n) {
+      name = shortened(lines[i].label, n);
+    }
     names.push_back(gnuplot_quoted(name) + " " + std::to_string(i));
   }
   return "set ytics (" + join(names, ", ") + ") noenhanced\nset yrange [" +

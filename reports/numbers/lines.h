@@ -49,8 +49,8 @@ inline constexpr std::size_t most_colours = 7;
 // one number per line.
 void highlight(std::vector<Line>& lines, std::span<const double> scores);
 
-// Gives lines that have the colour of one of `given`, and are not given themselves, a colour that no
-// line has, as long as there are such colours. Quiet lines remain grey.
+// Gives lines that have the colour of one of `given`, and are not given themselves, a colour that
+// no line has, as long as there are such colours. Quiet lines remain grey.
 void recolour_others(std::vector<Line>& lines, const std::vector<bool>& given);
 
 // The lines with the quiet ones first, so that the others are drawn over them.

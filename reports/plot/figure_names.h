@@ -29,8 +29,8 @@ Result<std::vector<FigureName>> parse_figure_names(std::string_view text, std::s
 using Renaming = std::function<const FigureName*(const Spec&)>;
 
 // Gives the lines their names and colours. A line that has by itself the colour that another one is
-// given gets one that no line has, if there is one. `spec_of` returns the spec at an index of Line::specs.
-// Requires what `renaming` returns to outlive the lines.
+// given gets one that no line has, if there is one. `spec_of` returns the spec at an index of
+// Line::specs. Requires what `renaming` returns to outlive the lines.
 void rename(std::vector<Line>& lines,
             const Renaming& renaming,
             const std::function<const Spec&(std::size_t)>& spec_of);

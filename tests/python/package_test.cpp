@@ -86,6 +86,15 @@ TEST_F(PythonPackage, ServesCachesWithoutTheModule) {
                                  "build it with pip install ."));
 }
 
+TEST_F(PythonPackage, SaysThatNumPyIsMissing) {
+  const Ran ran =
+      python("-c 'import sys; sys.modules[\"numpy\"] = None; import kvcheck; kvcheck.replay'");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("ImportError: kvcheck.replay needs NumPy, which is not here"),
+                    Not(HasSubstr("During handling"))));
+}
+
 TEST_F(PythonPackage, InstallsInAnEnvironment) {
   if (run_shell("'" KVCHECK_PYTHON "' -c 'import ensurepip, numpy'").status != 0) {
     GTEST_SKIP() << "Python cannot make environments here (Debian: python3-venv)";

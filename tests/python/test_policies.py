@@ -45,6 +45,12 @@ class Definitions(unittest.TestCase):
         with self.assertRaisesRegex(kvcheck.Error, "did you mean 'soft'"):
             kvcheck.replay(TRACE, ["weighted:mode=sofd"], 12)
 
+    def test_a_class_gives_its_policy_a_name(self):
+        for name, expected in (("KeepsOldest", "keeps-oldest"), ("My_Policy", "my-policy"),
+                               ("_Of2Words", "of2-words")):
+            made = policy(name, lambda self, seen, draws: range(len(seen.positions) - seen.capacity))
+            self.assertEqual(kvcheck.replay(TRACE, made, 12).cells["spec"][0].split(":")[0], expected)
+
     def test_a_second_class_of_a_name_takes_the_place_of_the_first(self):
         first = policy("Again", lambda self, seen, draws: [0])
         second = policy("Again", lambda self, seen, draws: [len(seen.positions) - 1])

@@ -113,6 +113,18 @@ TEST(OneBudgetFigure, ShowsWhatIsLostWhereThatIsADecade) {
   EXPECT_NE(figure.body.find("set logscale x"), std::string::npos);
 }
 
+TEST(OneBudgetFigure, CutsALongName) {
+  testing::FakeReplay fake = small_fake();
+  fake.specs = {"h2o", "semantic-blocks:sinks=8,likeness=dot,scores=rotated;unit=layer"};
+  fake.budgets = {32};
+  const ReplayResult result = fake_replay(fake);
+  const Figure figure = budget_figure(sweep_of(result));
+  const std::size_t cut = figure.body.find("\xE2\x80\xA6' 1) noenhanced");
+  const std::size_t first = figure.body.find("\xE2\x80\xA6' 0, 'h2o' 1) noenhanced");
+  EXPECT_NE(std::min(cut, first), std::string::npos) << figure.body;
+  EXPECT_LE(figure.width, 900U);
+}
+
 TEST(OneBudgetFigure, FitsAPageAndSaysWhatItLeavesOut) {
   testing::FakeReplay wide = small_fake();
   wide.specs.clear();

@@ -63,7 +63,10 @@ Judgement seeds_differ(Trial& trial, const Contract& contract) {
   };
   if (std::ranges::all_of(runs, same_as_first)) {
     return finding_in(runs.front(), last, 0,
-                      {phrase("of 8 seeds, some keep other tokens of ", tokens), "all" + same});
+                      {phrase("of 8 seeds, some keep other tokens of ", tokens,
+                              "; what leaves nothing to chance is not declared random, and a "
+                              "policy claims deterministic"),
+                       "all" + same});
   }
   const std::optional<std::size_t> unit = copycat(runs, contract);
   if (!unit) return std::monostate{};
