@@ -1,6 +1,7 @@
 #include "kvcheck/cli/report/explore.h"
 
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <ostream>
 #include <string>
@@ -19,7 +20,7 @@ constexpr std::array<Option, 6> table = {{
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
-     .help = "the page to write; - is standard output"},
+     .help = "the page to write; - is standard output [RUN.html, here]"},
     {.name = "trace",
      .value = "FILE",
      .help =
@@ -40,7 +41,7 @@ constexpr std::array<Option, 6> table = {{
 constexpr std::string_view help =
     "Writes a page that steps through the streams of a replay, and shows what caches keep.\n"
     "\n"
-    "Usage:  kvcheck explore RUN.db -o PAGE.html [OPTIONS]\n"
+    "Usage:  kvcheck explore RUN.db [-o PAGE.html] [OPTIONS]\n"
     "\n"
     "RUN.db is a results file that kvcheck replay wrote with -o. The page needs no other file and\n"
     "no network. It shows the residents of a unit after any number of tokens and what is evicted\n"
@@ -53,7 +54,7 @@ constexpr std::string_view help =
     "{options}\n"
     "\n"
     "Examples:\n"
-    "  kvcheck explore run.db -o explore.html\n"
+    "  kvcheck explore run.db\n"
     "  kvcheck explore run.db --trace traces/data/tinystories-2m.qkv.safetensors -o explore.html\n"
     "  kvcheck explore run.db --trace synthetic:needle:tokens=512 --unit all -o explore.html\n";
 
@@ -73,13 +74,19 @@ Result<reports::StoredRun> run_of(const Arguments& arguments, const std::string&
   return reports::read_run(path, newest);
 }
 
+// Without -o the page of DIR/run.db is run.html, here.
+std::string page_name(const Arguments& arguments) {
+  if (arguments.given("output")) return arguments.value("output");
+  const std::filesystem::path results = arguments.operands()[0];
+  return results.filename().replace_extension(".html").string();
+}
+
 Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto arguments = Arguments::parse(table, line);
   if (!arguments) return arguments.error();
   const auto right = arguments->expect_operands("a results file", 1, 1);
   if (!right) return right.error();
-  const std::string output = arguments->value("output");
-  if (output.empty()) return usage_error("the page has no name; name one with -o PAGE.html");
+  const std::string output = page_name(*arguments);
   const auto unit = unit_choice(arguments->value("unit"), arguments->value("seed"));
   if (!unit) return unit.error();
   for (const char* const option : {"unit", "seed"}) {

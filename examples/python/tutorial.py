@@ -32,7 +32,7 @@ result = kvcheck.replay(trace, ["streaming:sinks=4", "streaming:sinks=0", "h2o",
                         budgets=[32, 64], seeds=2)
 for label, cell in zip(result.labels, result.cells):
     print("%-17s budget %2d seed %d retains %.4f" % (label, cell["budget"], cell["seed"],
-                                                     cell["retained_mass"]))
+                                                     cell["retained_mass_after"]))
 
 # %% What was kept
 # When each token was evicted, for each unit of a cell.
@@ -66,7 +66,7 @@ class LargestMass(kvcheck.Policy):
 recorded = kvcheck.open_trace(RECORDED)
 result = kvcheck.replay(recorded, [LargestMass, "h2o", "tova"], budgets=[32, 64, 128])
 for cell in result.cells:
-    print("%-14s budget %3d retains %.4f" % (cell["policy"], cell["budget"], cell["retained_mass"]))
+    print("%-14s budget %3d retains %.4f" % (cell["policy"], cell["budget"], cell["retained_mass_after"]))
 print("kept at the end:", "".join(result.kept_words(0)[-20:]))
 
 # %% Its laws

@@ -92,17 +92,25 @@ void write_junit(const BatteryResult& report,
                  const std::string& command,
                  double seconds,
                  std::ostream& out) {
-  const std::size_t errors = report.strict ? report.count(Status::not_run) : 0;
+  const std::size_t not_run = report.strict ? report.count(Status::not_run) : 0;
   const std::size_t skipped =
-      report.count(Status::not_run) - errors + report.count(Status::not_applicable);
+      report.count(Status::not_run) - not_run + report.count(Status::not_applicable);
+  const std::size_t stopped = report.interrupted ? 1 : 0;
+  const std::size_t errors = not_run + stopped;
   TextStream counts;
-  counts << "tests=\"" << report.laws.size() << "\" failures=\"" << report.count(Status::broken)
-         << "\" errors=\"" << errors << "\" time=\"" << seconds_text(seconds) << "\"";
+  counts << "tests=\"" << report.laws.size() + stopped << "\" failures=\""
+         << report.count(Status::broken) << "\" errors=\"" << errors << "\" time=\""
+         << seconds_text(seconds) << "\"";
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts.str()
       << ">\n  <testsuite name=\"kvcheck " << xml(report.subject) << "\" " << counts.str()
       << " skipped=\"" << skipped << "\">\n";
   for (const LawResult& result : report.laws) {
     write_case(result, report.subject, command, report.strict, out);
+  }
+  if (report.interrupted) {
+    out << "    <testcase classname=\"kvcheck." << xml(report.subject)
+        << "\" name=\"ends\">\n      <error type=\"interrupted\" message=\"interrupted; the result "
+           "is of what had been tried by then\"/>\n    </testcase>\n";
   }
   out << "  </testsuite>\n</testsuites>\n";
 }

@@ -4,7 +4,7 @@
 
     trace = kvcheck.attention(rows)                     # NumPy, [heads, n, n]
     result = kvcheck.replay(trace, ["h2o", "tova"], budgets=[32, 64])
-    result.cells["retained_mass"]                       # a NumPy array, one entry a cell
+    result.cells["retained_mass_after"]                 # a NumPy array, one entry a cell
     result.to_pandas()                                  # where pandas is there
 
 Traces:    open_trace, attention, qkv, generate          class Trace

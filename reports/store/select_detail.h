@@ -13,6 +13,8 @@
 #include "kvcheck/reports/store/blob.h"
 #include "kvcheck/reports/store/sqlite.h"
 #include "kvcheck/sim/replay/replay.h"
+#include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/sim/spec/spec_names.h"
 
 namespace kv::reports {
 
@@ -26,16 +28,38 @@ class Doubts {
     if (!holds && column_.empty()) column_ = column;
   }
 
+  // `spec` was read from the text of the column. Its policy may be a user's own.
+  void require_spec(const Result<Spec>& spec, std::string_view text, std::string_view column) {
+    if (!spec && column_.empty()) unknown_ = unknown_policy(text);
+    require(spec.has_value(), column);
+  }
+
   [[nodiscard]] bool any() const { return !column_.empty(); }
 
   [[nodiscard]] Error error() const {
+    if (!unknown_.empty()) {
+      return {Error::Kind::unsupported,
+              "'" + path_ + "' has results of the policy '" + unknown_ +
+                  "', which is not known here; name the file that defines it with --load FILE "
+                  "before the command"};
+    }
     return malformed("'" + path_ + "' is damaged: column " + column_ +
                      " does not hold what kvcheck writes there");
   }
 
  private:
+  // The name that a spec begins with, if a policy could have it and none has.
+  static std::string unknown_policy(std::string_view text) {
+    const std::string_view name = name_in(text);
+    const bool possible =
+        !name.empty() &&
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+    return possible && !policy_named(name) ? std::string(name) : "";
+  }
+
   std::string path_;
   std::string column_;
+  std::string unknown_;  // the policy of the column's spec
 };
 
 // The whole text of a column as a number. Seeds are stored as text, because an integer of SQLite

@@ -81,7 +81,7 @@ Result<ClosedLoopCell> select_cell(Database& database,
   // The sizes that the marks gave it when it was evaluated.
   if (spec) spec = resolved(*spec, of.marks, of.longest, "the text");
   if (!spec) {
-    doubts.require(false, "eval_cells.spec");
+    doubts.require_spec(spec, row.text(1), "eval_cells.spec");
     return doubts.error();
   }
   ClosedLoopCell cell;

@@ -102,7 +102,7 @@ Result<CellResult> cell_of(const Statement& row, const TraceInfo& trace, Doubts&
   // The sizes that the marks gave it when it was replayed.
   if (spec) spec = resolved(*spec, trace.marks, tokens, "the trace");
   if (!spec) {
-    doubts.require(false, "cells.spec");
+    doubts.require_spec(spec, row.text(1), "cells.spec");
     return doubts.error();
   }
   result.cell = {.spec = std::move(*spec), .seed = number_at(row.text(2), "cells.seed", doubts)};

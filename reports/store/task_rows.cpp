@@ -177,7 +177,7 @@ bool fit(const TaskResult& result, const TaskCell& cell) {
 Result<TaskCell> task_cell_at(Database& database, const Statement& row, const TaskResult& of) {
   Doubts doubts(database.path());
   const auto spec = parse_spec(row.text(1));
-  doubts.require(spec.has_value(), "task_cells.spec");
+  doubts.require_spec(spec, row.text(1), "task_cells.spec");
   TaskCell cell;
   cell.cell.seed = number_at(row.text(2), "task_cells.seed", doubts);
   cell.kv_bytes = row.count(3);

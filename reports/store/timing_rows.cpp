@@ -45,7 +45,7 @@ namespace {
 Result<TimedCell> select_timed(Database& database, const Statement& row) {
   Doubts doubts(database.path());
   const auto spec = parse_spec(row.text(0));
-  doubts.require(spec.has_value(), "timed_cells.spec");
+  doubts.require_spec(spec, row.text(0), "timed_cells.spec");
   TimedCell cell;
   cell.cell.seed = number_at(row.text(1), "timed_cells.seed", doubts);
   cell.length = row.count(2);

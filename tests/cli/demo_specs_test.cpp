@@ -28,6 +28,7 @@ TEST(DemoSpecs, NameEveryPolicyAndMostPresets) {
   for (const std::string_view line : split(known.out, '\n')) {
     const std::string name(line.substr(0, line.find(' ')));
     if (name.empty() || name.starts_with('@')) continue;
+    if (name == "kvzip") continue;  // compresses prompts only
     EXPECT_NE(("\n" + ran.out).find("\n" + name), std::string::npos) << name;
   }
 }

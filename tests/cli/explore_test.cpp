@@ -50,6 +50,25 @@ class Explore : public ::testing::Test {
   std::string trace_ = folder_ / "rows.npy";
 };
 
+TEST_F(Explore, NamesItsPageAfterTheResults) {
+  replay();
+  const Ran ran = test::run_shell("cd '" + (folder_ / "") + "' && $K explore ./run.db");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, "Page: run.html\n");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "run.html"));
+}
+
+// The file is right; what is missing is the user's own policy.
+TEST_F(Explore, AsksForThePolicyThatIsNotKnown) {
+  replay();
+  execute("UPDATE cells SET spec = replace(spec, 'h2o:', 'largest-mass:')");
+  expect_refused({},
+                 "has results of the policy 'largest-mass', which is not known here; name the "
+                 "file that defines it with --load FILE before the command");
+  execute("UPDATE cells SET spec = replace(spec, 'largest-mass:', 'Largest Mass:')");
+  expect_refused({}, "is damaged: column cells.spec");
+}
+
 TEST_F(Explore, WritesThePageOfTheNewestReplay) {
   replay();
   const Ran ran = kvcheck("explore", {db_, "-o", page_});

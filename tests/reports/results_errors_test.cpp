@@ -119,7 +119,7 @@ TEST_F(ResultsErrors, NamesTheColumnThatCannotBeRight) {
       {"UPDATE cells SET kept = x'0000'", "cells.kept"},
       {"UPDATE cells SET lifetimes = x'0000000000000000'", "cells.lifetimes"},
       {"UPDATE cells SET seed = '-3'", "cells.seed"},
-      {"UPDATE cells SET spec = 'nonsense'", "cells.spec"},
+      {"UPDATE cells SET spec = 'h2o:nonsense=1'", "cells.spec"},
       {"UPDATE residency SET evicted_at = x'00000000'", "residency.evicted_at"},
   };
   const std::string bytes = read_text(good_);
