@@ -34,8 +34,9 @@ void write_json(const BatteryResult& report, std::ostream& out);
 std::string statistics_json(std::span<const Statistic> statistics);
 
 // One <testsuite> that took `seconds`, one <testcase> per law; not run and not applicable are
-// <skipped>, and an interrupted battery has one more, "ends", with an <error>. Valid by the schema of Jenkins (junit-10.xsd of its xUnit plug-in), which allows the
-// count of skipped cases at the suite only.
+// <skipped>, and an interrupted battery has one more, "ends", with an <error>. Valid by the schema
+// of Jenkins (junit-10.xsd of its xUnit plug-in), which allows the count of skipped cases at the
+// suite only.
 void write_junit(const BatteryResult& report,
                  const std::string& command,
                  double seconds,
