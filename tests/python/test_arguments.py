@@ -129,6 +129,13 @@ def tried(function, arguments):
 
 
 class Arguments(unittest.TestCase):
+    def setUp(self):
+        # Some of the words are names of files that can be written.
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+
     def test_right_ones_are_taken(self):
         for function, right in calls():
             if function is not kvcheck.judge and getattr(function, "__name__", "") != "to_pandas":
