@@ -96,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Browser,
                                 Check{explorer, "looks"},
                                 Check{addresses, "links"},
                                 Check{addresses, "lacking"},
+                                Check{addresses, "printed"},
                                 Check{addresses, "alone"}),
                          [](const auto& check) { return std::string(check.param.name); });
 

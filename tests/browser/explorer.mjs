@@ -54,6 +54,9 @@ async function steps(browser) {
   await press('End', 512);
   await page.focus('#time');
   await press('ArrowLeft', 511);
+  await page.keyboard.down('Shift');
+  await press('ArrowLeft', 501);
+  await page.keyboard.up('Shift');
   await press('Home', 1);
   assert.match(await textOf(page, '#status'), /^After 1 token, 1 is resident and 0 have/);
   // The slider uses no letters.

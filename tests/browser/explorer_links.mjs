@@ -27,6 +27,15 @@ async function links(browser) {
   for (const one of [page, again]) assert.deepEqual(one.mistakes, []);
 }
 
+// A printed page shows all of what scrolls on a screen.
+async function printed(browser) {
+  const page = await explorer(browser, { policy: 'h2o', seen: 300 });
+  await page.emulateMediaType('print');
+  const cut = await page.$$eval('.scrolls, #text', (parts) => parts.filter((part) =>
+    part.offsetParent && part.scrollHeight > part.clientHeight + 1).map((part) => part.id));
+  assert.deepEqual(cut, []);
+}
+
 // What an address names and the page does not have is said, with what is shown instead.
 async function lacking(browser) {
   const nonsense = await explorer(browser, { policy: '<img>', budget: 'x', seed: '7', layer: '-1',
@@ -37,7 +46,7 @@ async function lacking(browser) {
     'policy <img>, budget x, seed 7, layer -1, head 9, other policy none, details of b, shade light, ' +
     'stage 9 and step 1e99, which this page does not have; it shows trace 0 (' + name + '), ' +
     'policy h2o, budget 64, seed 1, layer 5, head 0, other policy none, details of a, shade ' +
-    'residency, stage 3 and step 512 instead.');
+    'residency, stage positions and step 512 instead.');
   assert.equal(await nonsense.$eval('#lacking', (line) => line.checkVisibility() &&
     line.parentElement.getAttribute('role')), 'status');
   // It is no longer said when the reader selects something else.
@@ -92,4 +101,4 @@ async function alone(browser) {
   }), 'The data of this page are damaged; please write it again with kvcheck explore.');
 }
 
-await run({ links, lacking, alone });
+await run({ links, lacking, printed, alone });

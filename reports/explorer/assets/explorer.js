@@ -116,11 +116,11 @@ function zoomed(factor) {
 
 // Whether the element that has the focus uses a key itself: lists use all, the slider those that
 // move it, and parts that scroll those by which they have something to scroll.
-function usesKey(target, key) {
+function usesKey({ target, key, shiftKey }) {
   if (target.closest('select')) return true;
   const across = key === 'ArrowLeft' || key === 'ArrowRight';
   const ends = key === 'Home' || key === 'End';
-  if (target.closest('input')) return across || ends;
+  if (target.closest('input')) return (across && !shiftKey) || ends;
   const part = target.closest('.scrolls');
   if (!part) return false;
   return (across && part.scrollWidth > part.clientWidth) ||
@@ -137,7 +137,7 @@ const keys = {
 function listen() {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (!Object.hasOwn(keys, event.key) || usesKey(event.target, event.key)) return;
+    if (!Object.hasOwn(keys, event.key) || usesKey(event)) return;
     keys[event.key](event.shiftKey ? 10 : 1);
     event.preventDefault();
   });

@@ -32,9 +32,10 @@ function lackingSentence() {
   const lacking = Object.keys(linked)
     .filter((name) => link.get(name) && link.get(name) !== String(state[name]));
   if (lacking.length === 0) return '';
-  // A cache that evicts nothing has the budget "-".
+  // A cache that evicts nothing has the budget "-", and stages are shown by name.
+  const value = (name) => (name === 'stage' ? stages[state.stage] : state[name]);
   const instead = (name) => linked[name] + ' ' +
-    (['', '-'].includes(state[name]) ? 'none' : state[name]) +
+    (['', '-'].includes(state[name]) ? 'none' : value(name)) +
     (name === 'trace' ? ' (' + shown.trace.name + ')' : '');
   const asked = lacking.map((name) => linked[name] + ' ' + link.get(name));
   return 'The address of this page names ' + listed(asked) + ', which this page does not have; ' +
