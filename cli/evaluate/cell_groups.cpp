@@ -8,8 +8,9 @@ namespace {
 // Of weights, above which they do not remain in a processor's cache from one step to the next.
 constexpr std::size_t cached_bytes = std::size_t{32} << 20;
 
-// Tokens of a step, from which on it computes for longer than it reads weights.
-constexpr std::size_t most_rows = 16;
+// Tokens of a step. Of more, a step computes for longer than it reads weights; and the cells of a
+// group end together, so that a run that is killed loses what all of them have not finished.
+constexpr std::size_t most_rows = 8;
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace kv::cli {
 
 // The cells in groups, in their order. A group has several cells where a step of each reads few
 // tokens and the weights are larger than a processor's cache: most of the time of such a step is
-// reading them. Results do not depend on the groups.
+// reading them. Results do not depend on the groups, which end together.
 std::vector<std::span<const Cell>> cell_groups(const model::LanguageModel& model,
                                                std::span<const Cell> cells);
 
