@@ -188,7 +188,7 @@ TEST(Timings, StandBesideOtherRunsAndAreTakenBack) {
 }
 
 TEST(Timings, ComplainOfWhatTheyDidNotWrite) {
-  for (const std::string tampering : {"token_s = -1", "spec = 'windoww'", "seed = 'x'"}) {
+  for (const std::string tampering : {"token_s = -1", "spec = 'window:x=1'", "seed = 'x'"}) {
     const TemporaryFolder folder;
     const std::string path = stored(folder);
     {

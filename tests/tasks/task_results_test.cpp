@@ -88,8 +88,9 @@ TEST_F(TaskResults, ADiscardedRunLeavesNothing) {
 TEST_F(TaskResults, WhatKvcheckDoesNotWriteIsDamage) {
   for (const std::string change :
        {"task_answers SET exact = 2", "task_answers SET f1 = 1.5", "task_answers SET rank = 4",
-        "task_answers SET rank = 0", "task_answers SET loss = -1", "task_cells SET spec = 'x'",
-        "task_cells SET seed = 'x'", "tasks SET checksum = 'x'", "task_items SET choices = 'x'"}) {
+        "task_answers SET rank = 0", "task_answers SET loss = -1",
+        "task_cells SET spec = 'h2o:x=1'", "task_cells SET seed = 'x'", "tasks SET checksum = 'x'",
+        "task_items SET choices = 'x'"}) {
     std::filesystem::remove(path_);
     store(answers());
     EXPECT_EQ(test::run_sql(path_, "UPDATE " + change), 0U);
