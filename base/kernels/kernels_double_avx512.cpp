@@ -171,10 +171,9 @@ std::size_t avx512_relax(
   // not wait for the one before.
   constexpr std::size_t registers = 2;
   const __m512d from = _mm512_set1_pd(base);
-  std::array<__m512d, registers> best;
-  std::array<__m512i, registers> where;
-  best.fill(_mm512_set1_pd(std::numeric_limits<double>::infinity()));
-  where.fill(_mm512_setzero_si512());
+  const __m512d infinite = _mm512_set1_pd(std::numeric_limits<double>::infinity());
+  __m512d best[registers] = {infinite, infinite};
+  __m512i where[registers] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
   const __m512i step = _mm512_set1_epi64(8);
   __m512i index = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
   const auto relax_eight = [&](std::size_t i, __mmask8 live, std::size_t r) {
