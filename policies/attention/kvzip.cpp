@@ -4,13 +4,12 @@
 #include <string_view>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/policies/parts/by_rank.h"
-#include "kvcheck/policies/policy.h"
+#include "kvcheck/policies/parts/last_mass.h"
 
 namespace kv {
 namespace {
 
-class Kvzip final : public Policy {
+class Kvzip final : public LastMass {
  public:
   explicit Kvzip(std::size_t pass) : pass_(pass) { KV_CHECK(pass >= 1); }
 
@@ -18,46 +17,12 @@ class Kvzip final : public Policy {
     return {.attention = true, .reconstruction = pass_};
   }
 
-  [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
-
-  void observe(const Observation& observation) override {
-    KV_CHECK(observation.mass.size() >= largest_.size());
-    largest_.assign(observation.mass.begin(), observation.mass.end());
-  }
-
-  void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
-    const std::size_t n = candidates.positions.size();
-    append_lowest(scores_of(candidates.first_rank, n), n - candidates.capacity, victims);
-  }
-
-  [[nodiscard]] bool scores_compare() const override { return true; }
-
-  std::span<const double> scores(const PooledCandidates& candidates) override {
-    const auto largest = scores_of(candidates.first_rank, candidates.positions.size());
-    // Floats and their doubles have the same order, so evict() and a shared decision agree.
-    scores_.assign(largest.begin(), largest.end());
-    return scores_;
-  }
-
-  void forget(std::span<const std::size_t> ranks) override { erase_ranks(largest_, ranks); }
-
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
     return std::make_unique<Kvzip>(*this);
   }
 
-  void save(ByteWriter& writer) const override { writer.put(largest_); }
-
-  void load(ByteReader& reader) override { reader.get(largest_); }
-
  private:
-  [[nodiscard]] std::span<const float> scores_of(std::size_t first_rank, std::size_t n) const {
-    KV_CHECK(first_rank + n <= largest_.size());
-    return std::span(largest_).subspan(first_rank, n);
-  }
-
   std::size_t pass_;
-  std::vector<float> largest_;  // [residents], by rank, of the last observation
-  std::vector<double> scores_;  // scratch
 };
 
 constexpr auto claims =

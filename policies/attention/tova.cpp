@@ -3,55 +3,18 @@
 #include <array>
 #include <string_view>
 
-#include "kvcheck/base/check.h"
-#include "kvcheck/policies/parts/by_rank.h"
-#include "kvcheck/policies/policy.h"
+#include "kvcheck/policies/parts/last_mass.h"
 
 namespace kv {
 namespace {
 
-class Tova final : public Policy {
+class Tova final : public LastMass {
  public:
   [[nodiscard]] Needs needs() const override { return {.attention = true, .last_queries = 1}; }
-
-  [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
-
-  void observe(const Observation& observation) override {
-    KV_CHECK(observation.mass.size() >= mass_.size());
-    mass_.assign(observation.mass.begin(), observation.mass.end());
-  }
-
-  void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
-    const std::size_t n = candidates.positions.size();
-    KV_CHECK(candidates.first_rank + n <= mass_.size());
-    append_lowest(std::span(mass_).subspan(candidates.first_rank, n), n - candidates.capacity,
-                  victims);
-  }
-
-  [[nodiscard]] bool scores_compare() const override { return true; }
-
-  std::span<const double> scores(const PooledCandidates& candidates) override {
-    const std::size_t n = candidates.positions.size();
-    KV_CHECK(candidates.first_rank + n <= mass_.size());
-    const auto mass = std::span(mass_).subspan(candidates.first_rank, n);
-    // Floats and their doubles have the same order, so evict() and a shared decision agree.
-    scores_.assign(mass.begin(), mass.end());
-    return scores_;
-  }
-
-  void forget(std::span<const std::size_t> ranks) override { erase_ranks(mass_, ranks); }
 
   [[nodiscard]] std::unique_ptr<Policy> clone() const override {
     return std::make_unique<Tova>(*this);
   }
-
-  void save(ByteWriter& writer) const override { writer.put(mass_); }
-
-  void load(ByteReader& reader) override { reader.get(mass_); }
-
- private:
-  std::vector<float> mass_;     // [residents], by rank, of the last query
-  std::vector<double> scores_;  // scratch
 };
 
 // Not independent of chunking: a trim uses only the last query, and chunks determine when it comes.
