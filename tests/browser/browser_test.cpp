@@ -45,7 +45,20 @@ std::ostream& operator<<(std::ostream& out, const Check& check) {
   return out << check.name;
 }
 
-class ExplorerPage : public TestWithParam<Check> {
+// Pages that a suite writes into a folder of its own, for checks in a browser.
+template <typename Parameter>
+class Pages : public TestWithParam<Parameter> {
+ protected:
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  void SetUp() override {
+    if (const std::string what = missing(); !what.empty()) GTEST_SKIP() << what;
+  }
+
+  static inline std::unique_ptr<test::TemporaryFolder> folder_;
+};
+
+class ExplorerPage : public Pages<Check> {
  protected:
   static void SetUpTestSuite() {
     if (!missing().empty()) return;
@@ -61,14 +74,6 @@ class ExplorerPage : public TestWithParam<Check> {
                   " $K explore run.db -o bare.html");
     ASSERT_EQ(written.status, 0) << written.err;
   }
-
-  static void TearDownTestSuite() { folder_.reset(); }
-
-  void SetUp() override {
-    if (const std::string what = missing(); !what.empty()) GTEST_SKIP() << what;
-  }
-
-  static inline std::unique_ptr<test::TemporaryFolder> folder_;
 };
 
 TEST_P(ExplorerPage, Passes) {
@@ -101,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Browser,
                          [](const auto& check) { return std::string(check.param.name); });
 
 // How the page reads its data: one of the size that docs/explorer.md promises, and one with seeds.
-class ExplorerPageData : public TestWithParam<const char*> {
+class ExplorerPageData : public Pages<const char*> {
  protected:
   static void SetUpTestSuite() {
     if (!missing().empty()) return;
@@ -117,14 +122,6 @@ class ExplorerPageData : public TestWithParam<const char*> {
         " $K explore run.db --trace $S -o seeds.html");
     ASSERT_EQ(written.status, 0) << written.err;
   }
-
-  static void TearDownTestSuite() { folder_.reset(); }
-
-  void SetUp() override {
-    if (const std::string what = missing(); !what.empty()) GTEST_SKIP() << what;
-  }
-
-  static inline std::unique_ptr<test::TemporaryFolder> folder_;
 };
 
 TEST_P(ExplorerPageData, Passes) {
@@ -140,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Browser, ExplorerPageData, Values("lazy", "seeds"), [](
   return std::string(check.param);
 });
 
-class ReportInBrowser : public TestWithParam<const char*> {
+class ReportInBrowser : public Pages<const char*> {
  protected:
   // Nine policies, so that not every curve has a colour, and all sections of one model.
   static void SetUpTestSuite() {
@@ -161,14 +158,6 @@ class ReportInBrowser : public TestWithParam<const char*> {
         " -o run.db && $K report run.db --trace t.safetensors -o report; } >written.txt");
     ASSERT_EQ(written.status, 0) << written.err;
   }
-
-  static void TearDownTestSuite() { folder_.reset(); }
-
-  void SetUp() override {
-    if (const std::string what = missing(); !what.empty()) GTEST_SKIP() << what;
-  }
-
-  static inline std::unique_ptr<test::TemporaryFolder> folder_;
 };
 
 TEST_P(ReportInBrowser, Passes) {
