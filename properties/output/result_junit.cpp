@@ -86,6 +86,30 @@ void write_case(const LawResult& result,
   }
 }
 
+void begin_suite(std::string_view subject,
+                 const std::string& counts,
+                 std::size_t skipped,
+                 std::ostream& out) {
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts
+      << ">\n  <testsuite name=\"kvcheck " << xml(subject) << "\" " << counts << " skipped=\""
+      << skipped << "\">\n";
+}
+
+// A case that is no law: what kept the battery from its beginning or its end.
+void write_error_case(std::string_view subject,
+                      std::string_view name,
+                      std::string_view type,
+                      std::string_view message,
+                      std::ostream& out) {
+  out << "    <testcase classname=\"kvcheck." << xml(subject) << "\" name=\"" << name
+      << "\">\n      <error type=\"" << type << "\" message=\"" << xml(message)
+      << "\"/>\n    </testcase>\n";
+}
+
+void end_suite(std::ostream& out) {
+  out << "  </testsuite>\n</testsuites>\n";
+}
+
 }  // namespace
 
 void write_junit(const BatteryResult& report,
@@ -96,32 +120,25 @@ void write_junit(const BatteryResult& report,
   const std::size_t skipped =
       report.count(Status::not_run) - not_run + report.count(Status::not_applicable);
   const std::size_t stopped = report.interrupted ? 1 : 0;
-  const std::size_t errors = not_run + stopped;
   TextStream counts;
   counts << "tests=\"" << report.laws.size() + stopped << "\" failures=\""
-         << report.count(Status::broken) << "\" errors=\"" << errors << "\" time=\""
+         << report.count(Status::broken) << "\" errors=\"" << not_run + stopped << "\" time=\""
          << seconds_text(seconds) << "\"";
-  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts.str()
-      << ">\n  <testsuite name=\"kvcheck " << xml(report.subject) << "\" " << counts.str()
-      << " skipped=\"" << skipped << "\">\n";
+  begin_suite(report.subject, counts.str(), skipped, out);
   for (const LawResult& result : report.laws) {
     write_case(result, report.subject, command, report.strict, out);
   }
   if (report.interrupted) {
-    out << "    <testcase classname=\"kvcheck." << xml(report.subject)
-        << "\" name=\"ends\">\n      <error type=\"interrupted\" message=\"interrupted; the result "
-           "is of what had been tried by then\"/>\n    </testcase>\n";
+    write_error_case(report.subject, "ends", "interrupted",
+                     "interrupted; the result is of what had been tried by then", out);
   }
-  out << "  </testsuite>\n</testsuites>\n";
+  end_suite(out);
 }
 
 void write_junit_error(std::string_view subject, std::string_view message, std::ostream& out) {
-  constexpr std::string_view counts = "tests=\"1\" failures=\"0\" errors=\"1\" time=\"0.000\"";
-  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " << counts
-      << ">\n  <testsuite name=\"kvcheck " << xml(subject) << "\" " << counts
-      << " skipped=\"0\">\n    <testcase classname=\"kvcheck." << xml(subject)
-      << "\" name=\"begins\">\n      <error type=\"did-not-begin\" message=\"" << xml(message)
-      << "\"/>\n    </testcase>\n  </testsuite>\n</testsuites>\n";
+  begin_suite(subject, "tests=\"1\" failures=\"0\" errors=\"1\" time=\"0.000\"", 0, out);
+  write_error_case(subject, "begins", "did-not-begin", message, out);
+  end_suite(out);
 }
 
 }  // namespace kv::properties
