@@ -101,19 +101,13 @@ std::string axis_of(const Sweep& sweep,
                 : "set xrange [0:*]\n" + round_tics('x', most, tics));
 }
 
-// Makes rows lower, then gives up the last panels, and then the last lines, until a page has room.
-void fit_height(double page, Grid& grid, std::vector<Line>& lines) {
-  const auto room = [&] {
-    const auto n = static_cast<double>(grid.rows());
-    return (page - grid.bottom - n * grid.top - (n - 1) * grid.row_gap) / n;
-  };
-  const auto needed = [&] { return least_of_a_row * static_cast<double>(lines.size()); };
-  while (grid.rows() > 1 && needed() > room()) grid.panels = (grid.rows() - 1) * grid.columns;
-  if (needed() > room()) {
-    lines.resize(static_cast<std::size_t>(std::max(1.0, room() / least_of_a_row)));
-  }
-  const auto n = static_cast<double>(lines.size());
-  grid.panel_height = std::clamp(room() / n, least_of_a_row, most_of_a_row) * n;
+// Rows become lower first; then the last panels are given up, and then the last lines.
+void fit_height(Grid& grid, std::vector<Line>& lines) {
+  grid.lower_to_a_page(0, least_of_a_row * static_cast<double>(lines.size()));
+  const double over = static_cast<double>(grid.height()) - grid.page.height;
+  if (grid.page.height <= 0 || over <= 0) return;
+  grid.panel_height = std::max(least_of_a_row, grid.panel_height - over);
+  lines.resize(static_cast<std::size_t>(grid.panel_height / least_of_a_row));
 }
 
 Grid grid_of(const Sweep& sweep, std::size_t panels, std::vector<Line>& lines) {
@@ -125,9 +119,10 @@ Grid grid_of(const Sweep& sweep, std::size_t panels, std::vector<Line>& lines) {
             .left = std::min(names, longest_name) + beside_names,
             .top = 14,
             .gap = between_panels,
-            .row_gap = 56};
-  if (sweep.page.width > 0) {
-    grid.page = sweep.page;
+            .row_gap = 56,
+            .may_end = true};
+  grid.page = sweep.page;
+  if (grid.page.width > 0) {
     const auto width_of = [&](double columns) {
       return (grid.page.width - grid.left - grid.right - (columns - 1) * grid.gap) / columns;
     };
@@ -135,7 +130,7 @@ Grid grid_of(const Sweep& sweep, std::size_t panels, std::vector<Line>& lines) {
     grid.panel_width = std::max(narrowest, width_of(static_cast<double>(grid.columns)));
   }
   grid.panel_height = most_of_a_row * static_cast<double>(lines.size());
-  if (sweep.page.height > 0) fit_height(sweep.page.height, grid, lines);
+  fit_height(grid, lines);
   return grid;
 }
 

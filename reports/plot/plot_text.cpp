@@ -82,15 +82,14 @@ std::size_t Grid::keep_to_a_page() {
   return panels;
 }
 
-void Grid::lower_to_a_page(double more) {
+void Grid::lower_to_a_page(double more, double lowest) {
   if (page.height <= 0) return;
-  constexpr double lowest_panel = 110;
   const auto room = [&] {
     const auto n = static_cast<double>(rows());
     return (page.height - more - bottom - n * top - (n - 1) * row_gap) / n;
   };
-  while (may_end && rows() > 1 && room() < lowest_panel) panels = (rows() - 1) * columns;
-  panel_height = std::min(panel_height, std::max(lowest_panel, room()));
+  while (may_end && rows() > 1 && room() < lowest) panels = (rows() - 1) * columns;
+  panel_height = std::min(panel_height, std::max(lowest, room()));
 }
 
 std::size_t Grid::width() const {

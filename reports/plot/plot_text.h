@@ -54,9 +54,9 @@ struct Grid {
   // how many panels are left.
   std::size_t keep_to_a_page();
 
-  // Makes panels lower until a page of limited height has room for them and `more` below them, and
-  // then gives up their last rows, if the figure can do without.
-  void lower_to_a_page(double more);
+  // Makes panels lower, but not below `lowest`, until a page of limited height has room for them
+  // and `more` below them, and then gives up their last rows, if the figure can do without.
+  void lower_to_a_page(double more, double lowest = 110);
 
   [[nodiscard]] std::size_t rows() const { return (panels + columns - 1) / columns; }
 
