@@ -14,15 +14,17 @@ constexpr std::size_t most_rows = 8;
 
 }  // namespace
 
-std::vector<std::span<const Cell>> cell_groups(const model::LanguageModel& model,
-                                               std::span<const Cell> cells) {
-  const bool shares = model.weight_bytes() > cached_bytes;
+bool large_weights(const model::LanguageModel& model) {
+  return model.weight_bytes() > cached_bytes;
+}
+
+std::vector<std::span<const Cell>> cell_groups(std::span<const Cell> cells, bool large_weights) {
   std::vector<std::span<const Cell>> groups;
   std::size_t begin = 0;
   std::size_t rows = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::size_t more = std::min<std::size_t>(cells[i].spec.chunk, most_rows);
-    if (i > begin && (!shares || rows + more > most_rows)) {
+    if (i > begin && (!large_weights || rows + more > most_rows)) {
       groups.push_back(cells.subspan(begin, i - begin));
       begin = i;
       rows = 0;

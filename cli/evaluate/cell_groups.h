@@ -9,10 +9,12 @@
 
 namespace kv::cli {
 
-// The cells in groups, in their order. A group has several cells where a step of each reads few
-// tokens and the weights are larger than a processor's cache: most of the time of such a step is
-// reading them. Results do not depend on the groups, which end together.
-std::vector<std::span<const Cell>> cell_groups(const model::LanguageModel& model,
-                                               std::span<const Cell> cells);
+// Whether the weights are larger than a processor's cache, so that most of the time of a step of
+// few tokens is reading them.
+bool large_weights(const model::LanguageModel& model);
+
+// The cells in groups, in their order. With large weights a group has several cells if a step of
+// each reads few tokens. Results do not depend on the groups, which end together.
+std::vector<std::span<const Cell>> cell_groups(std::span<const Cell> cells, bool large_weights);
 
 }  // namespace kv::cli

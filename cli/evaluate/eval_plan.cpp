@@ -243,8 +243,9 @@ Result<EvalPlan> plan_eval(const Arguments& arguments, EvalGiven given) {
   std::size_t longest = 0;
   for (const EvalText& text : plan.texts) longest = std::max(longest, longest_of(text));
   add_notes(arguments, longest, plan);
+  plan.large_weights = large_weights(plan.opened->model);
   std::size_t together = 1;
-  for (const auto group : cell_groups(plan.opened->model, plan.cells)) {
+  for (const auto group : cell_groups(plan.cells, plan.large_weights)) {
     together = std::max(together, group.size());
   }
   const std::size_t running =

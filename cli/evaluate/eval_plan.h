@@ -30,7 +30,8 @@ struct EvalPlan {
   model::DecoderOptions options;
   Outputs outputs;
   unsigned threads = 1;
-  bool open_loop = false;  // replay the dense runs, too
+  bool large_weights = false;  // so that cells read them together (cell_groups)
+  bool open_loop = false;      // replay the dense runs, too
   bool quiet = false;
   bool resume = false;
   std::string command;             // the arguments that decide the numbers, for the results file

@@ -39,8 +39,9 @@ class EvalRun {
     for (const EvalText& text : plan.texts) all += static_cast<double>(tokens_of(text));
     all *= static_cast<double>(plan.cells.size());
     std::size_t cells = 0;
+    const auto groups = cell_groups(plan.cells, plan.large_weights);
     for (const EvalText& text : plan.texts) {
-      for (const auto group : cell_groups(plan.opened->model, plan.cells)) {
+      for (const auto group : groups) {
         EvalJob& job = jobs_.emplace_back();
         job.text = &text;
         job.cells = group;

@@ -31,6 +31,25 @@ Result<std::vector<float>> losses_of(const LanguageModel& model,
 
 namespace {
 
+using Chunks = std::vector<std::span<const TokenId>>;
+
+// The next chunk of each decoder, as its spec says: empty where it has read all, which some have
+// before others.
+Chunks next_of(const DecoderGroup& group, std::span<const TokenId> tokens) {
+  Chunks chunks;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto left = tokens.subspan(group[i].seen());
+    chunks.push_back(left.first(left.empty() ? 0 : group[i].next_chunk(left.size())));
+  }
+  return chunks;
+}
+
+std::size_t rows_of(const Chunks& chunks) {
+  std::size_t rows = 0;
+  for (const auto& chunk : chunks) rows += chunk.size();
+  return rows;
+}
+
 // What a cell's policy left of a stream decides how well each target is predicted.
 class TogetherRun {
  public:
@@ -74,24 +93,16 @@ class TogetherRun {
       one.nll.emplace_back();
       one.right.emplace_back();
     }
-    // The last token is a target only. Where chunks differ, some cells end before others.
+    // The last token is a target only.
     const auto fed = std::span(tokens).first(tokens.size() - 1);
-    for (std::size_t rows = 1; rows > 0;) {
-      std::vector<std::span<const TokenId>> chunks;
-      rows = 0;
-      for (std::size_t i = 0; i < group.size(); ++i) {
-        const auto left = fed.subspan(group[i].seen());
-        chunks.push_back(left.first(left.empty() ? 0 : group[i].next_chunk(left.size())));
-        rows += chunks.back().size();
-      }
-      if (rows == 0) break;
+    for (Chunks chunks = next_of(group, fed); rows_of(chunks) > 0; chunks = next_of(group, fed)) {
       if (const auto failed = group.feed(chunks)) return failure(failed->decoder, failed->error);
       for (std::size_t i = 0; i < group.size(); ++i) {
         const std::size_t at = group[i].seen() - chunks[i].size();
         const auto targets = std::span(tokens).subspan(at + 1, chunks[i].size());
         if (auto scored = score(i, group.logits(i), targets, at); !scored) return scored;
       }
-      read_ += rows;
+      read_ += rows_of(chunks);
       const double share = static_cast<double>(read_) / static_cast<double>(total_);
       if (report_ && !report_(share)) return io_error("stopped");
     }

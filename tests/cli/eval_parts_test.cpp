@@ -3,11 +3,13 @@
 #include <mutex>
 #include <set>
 
+#include "kvcheck/cli/evaluate/cell_groups.h"
 #include "kvcheck/cli/evaluate/eval.h"
 #include "kvcheck/cli/evaluate/eval_open_loop.h"
 #include "kvcheck/cli/evaluate/eval_plan.h"
 #include "kvcheck/cli/evaluate/eval_run.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/sim/spec/spec.h"
 #include "kvcheck/tests/cli/killed_run.h"
 
 namespace kv {
@@ -66,6 +68,64 @@ TEST(Resume, OfAnEvaluationIsTheSameWhereverItStopped) {
     EXPECT_EQ(store.kept, 6U) << "the plan has six parts, of which " << kept << " were kept";
   }
   EXPECT_GT(most, 3U);
+}
+
+// Cells that read large weights together are kept one by one, and what is missing is computed.
+TEST(Resume, OfCellsThatReadWeightsTogetherIsTheSame) {
+  const auto arguments = cli::Arguments::parse(
+      cli::eval_command.options,
+      test::Words{"--model", test::a_model(), "--text", test::a_text(), "--tokens", "90",
+                  "--policy", "dense", "--policy", "h2o", "--policy", "random", "--budget", "16,24",
+                  "--windows", "0,48", "--threads", "2"});
+  auto plan = cli::plan_eval(*arguments);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_FALSE(plan->large_weights);
+  const auto evaluated = [&](PartStore* parts) {
+    double last = 0;
+    const auto results = cli::run_eval(
+        *plan,
+        [&](double share, const std::string&) {
+          EXPECT_GE(share, last - 1e-9);
+          last = share;
+          return true;
+        },
+        parts);
+    EXPECT_NEAR(last, 1, 1e-9);
+    return reports::closed_loop_csv(*results);
+  };
+  const std::string expected = evaluated(nullptr);
+  plan->large_weights = true;
+  MemoryStore store;
+  EXPECT_EQ(evaluated(&store), expected);
+  EXPECT_EQ(store.kept, 10U);  // five cells of two cuts
+  for (const char* const lost : {"evaluation 1", "evaluation 3", "evaluation 7"}) {
+    ASSERT_EQ(store.parts.erase(lost), 1U);
+  }
+  EXPECT_EQ(evaluated(&store), expected);
+  EXPECT_EQ(store.kept, 13U);
+}
+
+TEST(CellGroups, HaveEightTokensAStepAtMost) {
+  const auto sizes = [](const std::vector<std::string>& specs, bool large) {
+    std::vector<Cell> cells;
+    for (const std::string& spec : specs) cells.push_back({parse_spec(spec).value()});
+    std::vector<std::size_t> counts;
+    std::size_t before = 0;
+    for (const auto group : cli::cell_groups(cells, large)) {
+      EXPECT_EQ(group.data(), cells.data() + before);
+      before += group.size();
+      counts.push_back(group.size());
+    }
+    EXPECT_EQ(before, cells.size());
+    return counts;
+  };
+  using Sizes = std::vector<std::size_t>;
+  EXPECT_EQ(sizes({"dense", "h2o", "tova"}, false), (Sizes{1, 1, 1}));
+  EXPECT_EQ(sizes({"dense", "h2o", "tova"}, true), Sizes{3});
+  EXPECT_EQ(sizes(std::vector<std::string>(9, "h2o"), true), (Sizes{8, 1}));
+  EXPECT_EQ(sizes({"h2o;chunk=4", "h2o;chunk=4", "h2o"}, true), (Sizes{2, 1}));
+  EXPECT_EQ(sizes({"h2o;chunk=64", "tova;chunk=64"}, true), (Sizes{1, 1}));
+  EXPECT_EQ(sizes({}, true), Sizes{});
 }
 
 TEST(Resume, OfAnOpenLoopUsesTheStreamsThatAreDone) {
