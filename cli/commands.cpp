@@ -159,6 +159,18 @@ constexpr std::string_view man_help =
     "  kvcheck man replay | man -l -\n"
     "  kvcheck man -o ~/.local/share/man/man1\n";
 
+Result<void> run_man(std::span<const std::string> arguments, Streams& streams);
+
+struct OwnVerb {
+  std::string_view name;
+  Result<void> (*run)(std::span<const std::string> arguments, Streams& streams);
+  std::string_view help{};  // empty: called by scripts only
+};
+
+constexpr std::array<OwnVerb, 3> own_verbs = {{{"completion", run_completion, completion_help},
+                                               {"complete", run_complete},
+                                               {"man", run_man, man_help}}};
+
 // Every page by its name without the section, such as "kvcheck" and "kvcheck-trace-generate".
 std::vector<std::pair<std::string, std::string>> manual_pages() {
   std::vector<std::pair<std::string, std::string>> pages;
@@ -171,8 +183,10 @@ std::vector<std::pair<std::string, std::string>> manual_pages() {
       pages.emplace_back("kvcheck-" + whole, command_page(whole, *verb));
     }
   }
-  pages.emplace_back("kvcheck-completion", small_page("completion", completion_help));
-  pages.emplace_back("kvcheck-man", small_page("man", man_help));
+  for (const OwnVerb& verb : own_verbs) {
+    if (verb.help.empty()) continue;
+    pages.emplace_back("kvcheck-" + std::string(verb.name), small_page(verb.name, verb.help));
+  }
   return pages;
 }
 
@@ -213,16 +227,6 @@ Result<void> run_man(std::span<const std::string> arguments, Streams& streams) {
   const std::vector<std::string_view> known(names.begin(), names.end());
   return usage_error(unknown_word("manual page", requested, known));
 }
-
-struct OwnVerb {
-  std::string_view name;
-  Result<void> (*run)(std::span<const std::string> arguments, Streams& streams);
-  std::string_view help{};  // empty: called by scripts only
-};
-
-constexpr std::array<OwnVerb, 3> own_verbs = {{{"completion", run_completion, completion_help},
-                                               {"complete", run_complete},
-                                               {"man", run_man, man_help}}};
 
 int run_top(std::span<const std::string> arguments, Streams& streams) {
   // Without a command nothing was done, which a script must not take for success.
