@@ -27,11 +27,15 @@ class MemoryStore final : public PartStore {
 
   void keep(std::vector<KeptPart> more) override {
     const std::lock_guard lock(mutex_);
-    for (KeptPart& part : more) kept += parts.emplace(part.key, std::move(part.bytes)).second;
+    for (KeptPart& part : more) {
+      const bool is_new = parts.emplace(part.key, std::move(part.bytes)).second;
+      ++(is_new ? kept : again);
+    }
   }
 
   std::map<std::string, std::vector<std::byte>> parts;
   std::size_t kept = 0;
+  std::size_t again = 0;  // parts that were there
 
  private:
   std::mutex mutex_;
@@ -103,6 +107,7 @@ TEST(Resume, OfCellsThatReadWeightsTogetherIsTheSame) {
   }
   EXPECT_EQ(evaluated(&store), expected);
   EXPECT_EQ(store.kept, 13U);
+  EXPECT_EQ(store.again, 0U) << "what was there was computed again";
 }
 
 TEST(CellGroups, HaveEightTokensAStepAtMost) {

@@ -4,6 +4,7 @@
 #include <pty.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "kvcheck/base/text/text.h"
@@ -121,13 +122,14 @@ TEST(Program, FitsItsTablesAndHelpIntoTheColumns) {
   }
 }
 
-// A long spec is one word, which has a line of its own.
+// A long spec is one word, which has a line of its own, near the left edge.
 TEST(Program, FoldsListsOfPolicies) {
   for (const std::string command : {"policies", "policies --brief"}) {
     const Ran ran = test::run_shell("COLUMNS=80 $K " + command);
     ASSERT_EQ(ran.status, 0) << ran.err;
     for (const std::string_view line : split(ran.out, '\n')) {
-      const bool one_word = line.find(' ', line.find_first_not_of(' ')) == std::string_view::npos;
+      const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+      const bool one_word = indent <= 6 && line.find(' ', indent) == std::string_view::npos;
       EXPECT_TRUE(one_word || reports::display_width(line) <= 80U) << line;
     }
   }
