@@ -81,8 +81,8 @@ import collections, re, sys, zlib
 with open(sys.argv[1], "rb") as file:
     parts = [file.read()]
 for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", parts[0], re.S):
-    try:
-        parts.append(zlib.decompress(stream))
+    try:  # decompress() would fail where the last byte looks like the end of a line
+        parts.append(zlib.decompressobj().decompress(stream))
     except zlib.error:
         pass
 )" + script + "\nEND");
