@@ -45,6 +45,15 @@ std::string number_of(TaskDraws& draws) {
   return std::to_string(10000 + draws.below(90000));
 }
 
+std::vector<std::string> different_numbers(TaskDraws& draws, std::size_t count) {
+  std::vector<std::string> numbers;
+  while (numbers.size() < count) {
+    std::string number = number_of(draws);
+    if (std::ranges::find(numbers, number) == numbers.end()) numbers.push_back(std::move(number));
+  }
+  return numbers;
+}
+
 std::string filler_sentence(TaskDraws& draws) {
   std::string sentence = pick(draws, people) + " " + pick(draws, deeds);
   sentence += " the " + pick(draws, things);
@@ -126,13 +135,10 @@ Result<PlantedTask> keys_task(const TaskRequest& request, const SentenceLength& 
   }
   TaskDraws draws(request);
   const auto keys = different_names(draws, request.others + 1);
-  std::vector<std::string> numbers;
+  const auto numbers = different_numbers(draws, keys.size());
   std::vector<std::string> sentences;
-  while (numbers.size() < keys.size()) {
-    std::string number = number_of(draws);
-    if (std::ranges::find(numbers, number) != numbers.end()) continue;
-    sentences.push_back("The number of the " + keys[numbers.size()] + " is " + number + ".");
-    numbers.push_back(std::move(number));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    sentences.push_back("The number of the " + keys[i] + " is " + numbers[i] + ".");
   }
   PlantedText text = with_filler(draws);
   plant(text, draws, request.depth, sentences);
@@ -140,6 +146,34 @@ Result<PlantedTask> keys_task(const TaskRequest& request, const SentenceLength& 
                                " in this text? The number of the " + keys.front() + " is",
                    .answers = {numbers.front()}},
                   text, request, length_of);
+}
+
+// The answer names the numbers in the order of the text; the F1 score of a part of them is a part.
+Result<PlantedTask> needles_task(const TaskRequest& request, const SentenceLength& length_of) {
+  constexpr std::size_t most = 99;
+  if (request.others > most) {
+    return usage_error("needles plants at most " + std::to_string(most + 1) +
+                       " numbers; expected --others of at most " + std::to_string(most));
+  }
+  TaskDraws draws(request);
+  const std::string thing = different_names(draws, 1).front();
+  const std::string begin = "One number of the " + thing + " is ";
+  std::vector<std::string> sentences;
+  for (const std::string& number : different_numbers(draws, request.others + 1)) {
+    sentences.push_back(begin + number + ".");
+  }
+  PlantedText text = with_filler(draws);
+  plant(text, draws, request.depth, std::move(sentences));
+  std::string answer;
+  for (const Planted& one : text.planted) {
+    const std::string_view number = std::string_view(one.sentence).substr(begin.size());
+    answer += (answer.empty() ? "" : ", ") + std::string(number.substr(0, number.size() - 1));
+  }
+  return finished(
+      {.question = "\nWhich numbers of the " + thing +
+                   " does the text give, in order? The numbers of the " + thing + " are",
+       .answers = {answer}},
+      text, request, length_of);
 }
 
 Result<PlantedTask> lookup_task(const TaskRequest& request, const SentenceLength& length_of) {

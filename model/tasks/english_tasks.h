@@ -8,6 +8,7 @@ namespace kv::model {
 Result<PlantedTask> passkey_task(const TaskRequest& request, const SentenceLength& length_of);
 Result<PlantedTask> needle_task(const TaskRequest& request, const SentenceLength& length_of);
 Result<PlantedTask> keys_task(const TaskRequest& request, const SentenceLength& length_of);
+Result<PlantedTask> needles_task(const TaskRequest& request, const SentenceLength& length_of);
 Result<PlantedTask> lookup_task(const TaskRequest& request, const SentenceLength& length_of);
 Result<PlantedTask> variables_task(const TaskRequest& request, const SentenceLength& length_of);
 Result<PlantedTask> frequent_task(const TaskRequest& request, const SentenceLength& length_of);

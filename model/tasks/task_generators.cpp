@@ -19,9 +19,11 @@ struct Kind {
   Maker make;
 };
 
-constexpr std::array<Kind, 9> all_kinds = {{
+constexpr std::array<Kind, 10> all_kinds = {{
     {{"passkey", "a pass key of five digits in filler"}, passkey_task},
     {{"needle", "the number of one thing in filler"}, needle_task},
+    {{"needles", "several numbers of one thing, --others more than one; all are asked for"},
+     needles_task},
     {{"keys", "the number of one thing among those of --others more"}, keys_task},
     {{"lookup", "the value of one key in nothing but pairs of random words"}, lookup_task},
     {{"variables", "a value that is handed on over --others variables"}, variables_task},

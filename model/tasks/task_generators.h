@@ -1,10 +1,10 @@
 // Makes items of tasks whose answers are known because they were planted.
 //
 // Kinds in English follow the synthetic benchmarks of long contexts: a pass key in filler
-// (Mohtashami and Jaggi, arXiv:2305.16300, section 4.2), needles with one key and with many,
-// variables and frequent words (RULER: Hsieh et al., arXiv:2404.06654, section 3), and a lookup
-// among pairs of random words (Liu et al., arXiv:2307.03172, section 3). Differs: texts and words
-// are our own, every kind asks for one answer of few words, and the length is given in tokens of
+// (Mohtashami and Jaggi, arXiv:2305.16300, section 4.2), one needle, several, and one among those
+// of other keys, variables and frequent words (RULER: Hsieh et al., arXiv:2404.06654, section 3),
+// and a lookup among pairs of random words (Liu et al., arXiv:2307.03172, section 3). Differs:
+// texts and words are our own, every kind asks for one answer, and the length is given in tokens of
 // any tokenizer, or in words. Kinds whose names begin with "story" are in the language of the
 // bundled model (model/training/text.py), which can answer them.
 #pragma once

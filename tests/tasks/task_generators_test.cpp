@@ -155,6 +155,26 @@ TEST(TaskKinds, TheFrequentWordIsTheMostFrequent) {
   }
 }
 
+TEST(TaskKinds, AllNumbersOfNeedlesAreAskedForInTheOrderOfTheText) {
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    const auto made =
+        generate_task({.kind = "needles", .length = 200, .others = 3, .index = i}, words_in);
+    std::string answer = made->item.answers.front();
+    std::erase(answer, ',');
+    const auto numbers = split(answer, ' ');
+    ASSERT_EQ(numbers.size(), 4U) << answer;
+    EXPECT_EQ(planted_in(*made).size(), 4U);
+    std::size_t at = 0;
+    for (const std::string_view number : numbers) {
+      const std::string sentence = " is " + std::string(number) + ".";
+      const std::size_t found = made->item.context.find(sentence, at);
+      ASSERT_NE(found, std::string::npos) << sentence << " after " << at << "\n"
+                                          << made->item.context;
+      at = found + 1;
+    }
+  }
+}
+
 TEST(TaskKinds, VariablesAreHandedOn) {
   const auto made = generate_task({.kind = "variables", .length = 200, .others = 3}, words_in);
   std::string value = made->item.answers.front();
@@ -186,7 +206,7 @@ TEST(TaskKinds, RestatedQuestionsAreAskedInFullFirst) {
   const std::string name = variable.substr(0, variable.find(' '));
   EXPECT_EQ(question_of("variables", true),
             "\nWhich number does " + name + " hold? " + name + " holds");
-  for (const std::string kind : {"passkey", "needle", "keys"}) {
+  for (const std::string kind : {"passkey", "needle", "needles", "keys"}) {
     EXPECT_EQ(question_of(kind, true), question_of(kind, false));
   }
 }
@@ -215,7 +235,7 @@ TEST(TaskKinds, AnUnknownKindIsAnsweredWithTheNearest) {
 }
 
 TEST(TaskKinds, OthersBeyondTheNamesAreRefused) {
-  for (const std::string kind : {"keys", "variables", "story-facts", "story-names"}) {
+  for (const std::string kind : {"needles", "keys", "variables", "story-facts", "story-names"}) {
     const auto made = generate_task({.kind = kind, .length = 1U << 20U, .others = 9000}, words_in);
     ASSERT_FALSE(made) << kind;
     EXPECT_THAT(made.error().message, HasSubstr("--others of at most"));
