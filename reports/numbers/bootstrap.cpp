@@ -1,12 +1,16 @@
 #include "kvcheck/reports/numbers/bootstrap.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv::reports {
 namespace {
@@ -17,17 +21,38 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// What `statistic` makes of the indices of each resample, in increasing order.
-template <typename Statistic>
-std::vector<double> resampled(std::size_t count, const Statistic& statistic) {
-  std::vector<double> out(resamples);
-  std::vector<std::size_t> indices(count);
-  for (std::uint32_t resample = 0; resample < resamples; ++resample) {
-    const Rng rng(1, resample);  // a fixed seed: the same bytes each time
-    for (std::size_t i = 0; i < count; ++i) indices[i] = resampled_index(rng, i, count);
-    out[resample] = statistic(indices);
+// Row `resample` of the indices of `count` values; a fixed seed: the same bytes each time.
+void draw_indices(std::uint32_t resample, std::span<std::uint32_t> indices) {
+  const Rng rng(1, resample);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    indices[i] = static_cast<std::uint32_t>(rng.below(indices.size(), static_cast<Position>(i)));
   }
-  std::ranges::sort(out);
+}
+
+void draw_rows(std::uint32_t first, std::size_t count, std::span<std::uint32_t> indices) {
+  for (std::size_t row = 0; row * count < indices.size(); ++row) {
+    draw_indices(first + static_cast<std::uint32_t>(row), indices.subspan(row * count, count));
+  }
+}
+
+// The sum of each resample, added in the order of its indices. Several resamples are added side by
+// side: each sum waits for its last addition.
+std::vector<double> resampled_sums(std::span<const double> values) {
+  constexpr std::uint32_t together = 8;
+  static_assert(resamples % together == 0);
+  const std::size_t count = values.size();
+  Resamples drawn(count);
+  std::vector<double> out;
+  for (std::uint32_t first = 0; first < resamples; first += together) {
+    const std::uint32_t* const indices = drawn.rows(first, together).data();
+    std::array<double, together> sums{};
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t row = 0; row < together; ++row) {
+        sums[row] += values[indices[row * count + i]];
+      }
+    }
+    out.insert(out.end(), sums.begin(), sums.end());
+  }
   return out;
 }
 
@@ -65,8 +90,25 @@ Interval corrected(double seen,
 
 }  // namespace
 
-std::size_t resampled_index(const Rng& rng, std::size_t i, std::size_t count) {
-  return rng.below(count, static_cast<Position>(i));
+Resamples::Resamples(std::size_t count) : count_(count) {
+  constexpr std::size_t most = (std::size_t{1} << 26U) / sizeof(std::uint32_t) / resamples;
+  if (count > most) return;
+  static std::mutex mutex;
+  static std::shared_ptr<const std::vector<std::uint32_t>> newest;
+  const std::lock_guard lock(mutex);
+  if (newest == nullptr || newest->size() != count * resamples) {
+    auto table = std::make_shared<std::vector<std::uint32_t>>(count * resamples);
+    draw_rows(0, count, *table);
+    newest = std::move(table);
+  }
+  table_ = newest;
+}
+
+std::span<const std::uint32_t> Resamples::rows(std::uint32_t first, std::uint32_t rows) {
+  if (table_ != nullptr) return std::span(*table_).subspan(first * count_, rows * count_);
+  drawn_.resize(rows * count_);
+  draw_rows(first, count_, drawn_);
+  return drawn_;
 }
 
 double quantile_of(const std::vector<double>& ordered, double p) {
@@ -81,11 +123,9 @@ Interval bootstrap_interval(std::span<const double> values) {
   if (values.size() < fewest_pairs) return {.mean = mean};
   const auto [least, most] = std::ranges::minmax(values);
   if (least == most) return {.mean = mean, .low = mean, .high = mean};
-  const auto means = resampled(values.size(), [&](const std::vector<std::size_t>& indices) {
-    double sum = 0;
-    for (const std::size_t i : indices) sum += values[i];
-    return sum / static_cast<double>(values.size());
-  });
+  std::vector<double> means = resampled_sums(values);
+  for (double& one : means) one /= static_cast<double>(values.size());
+  std::ranges::sort(means);
   return corrected(mean, means, acceleration_of(values, mean), 1e-9 * (most - least));
 }
 
@@ -96,15 +136,12 @@ Interval ratio_interval(std::span<const double> a, std::span<const double> b) {
   if (sum_b == 0) return {};
   const double ratio = sum_a / sum_b;
   if (a.size() < fewest_pairs) return {.mean = ratio};
-  const auto ratios = resampled(a.size(), [&](const std::vector<std::size_t>& indices) {
-    double above = 0;
-    double below = 0;
-    for (const std::size_t i : indices) {
-      above += a[i];
-      below += b[i];
-    }
-    return below == 0 ? std::numeric_limits<double>::infinity() : above / below;
-  });
+  std::vector<double> ratios = resampled_sums(a);
+  const std::vector<double> below = resampled_sums(b);
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    ratios[i] = below[i] == 0 ? std::numeric_limits<double>::infinity() : ratios[i] / below[i];
+  }
+  std::ranges::sort(ratios);
   if (ratios.front() == ratios.back()) return {.mean = ratio, .low = ratio, .high = ratio};
   std::vector<double> without(a.size());  // one pair each
   for (std::size_t i = 0; i < a.size(); ++i) without[i] = (sum_a - a[i]) / (sum_b - b[i]);

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "kvcheck/base/random/rng.h"
 #include "kvcheck/reports/numbers/statistics.h"
 
 namespace kv::reports {
@@ -15,6 +15,23 @@ namespace kv::reports {
 inline constexpr std::size_t fewest_pairs = 6;
 
 inline constexpr std::uint32_t resamples = 10'000;
+
+// The indices of 10,000 resamples of `count` values, always the same ones: value i of a resample is
+// the value at its index i. They are drawn once for all statistics of as many values, unless these
+// are too many to hold their indices.
+class Resamples {
+ public:
+  explicit Resamples(std::size_t count);
+
+  // The next `rows` resamples from `first` on, row by row: [rows, count]. Valid until the next
+  // call.
+  std::span<const std::uint32_t> rows(std::uint32_t first, std::uint32_t rows);
+
+ private:
+  std::size_t count_;
+  std::shared_ptr<const std::vector<std::uint32_t>> table_;  // null: too many
+  std::vector<std::uint32_t> drawn_;
+};
 
 // The mean and its 95 % interval from 10,000 resamples of the values, corrected for bias and
 // acceleration (BCa). The resamples are always the same. Fewer than fewest_pairs values have no
@@ -28,9 +45,6 @@ Interval bootstrap_interval(std::span<const double> values);
 // ratios without one pair each. Fewer than fewest_pairs have no interval. A resample whose sum(b)
 // is 0 counts as infinite. NaN where sum(b) is 0. Requires finite lists of one length.
 Interval ratio_interval(std::span<const double> a, std::span<const double> b);
-
-// The index of the i-th value of a resample, whose stream `rng` is.
-std::size_t resampled_index(const Rng& rng, std::size_t i, std::size_t count);
 
 // The value below which the share p of the ordered values lies. Requires a value.
 double quantile_of(const std::vector<double>& ordered, double p);

@@ -1,13 +1,13 @@
 #include "kvcheck/reports/numbers/paired.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/base/random/rng.h"
 
 namespace kv::reports {
 namespace {
@@ -43,34 +43,86 @@ double scale_of(const std::vector<std::vector<double>>& columns, const Contrast&
   return std::sqrt(squares);
 }
 
+// So many sign patterns side by side.
+constexpr std::size_t side_by_side = 64;
+using SideBySide = std::array<double, side_by_side>;
+
+// Calls use(sums) with the sum of each column under every pattern of signs, [columns][patterns], a
+// few patterns at a time; `signs_of(text, first)` has the text's sign in those from `first` on.
+template <typename SignsOf, typename Use>
+void for_each_pattern(const std::vector<std::vector<double>>& columns,
+                      std::size_t patterns,
+                      const SignsOf& signs_of,
+                      const Use& use) {
+  const std::size_t texts = columns.empty() ? 0 : columns.front().size();
+  std::vector<SideBySide> sums(columns.size());
+  for (std::size_t first = 0; first < patterns; first += side_by_side) {
+    std::ranges::fill(sums, SideBySide());
+    for (std::size_t text = 0; text < texts; ++text) {
+      const SideBySide signs = signs_of(text, first);
+      for (std::size_t column = 0; column < columns.size(); ++column) {
+        const double value = columns[column][text];
+        for (std::size_t i = 0; i < side_by_side; ++i) sums[column][i] += signs[i] * value;
+      }
+    }
+    use(sums, std::min(side_by_side, patterns - first));
+  }
+}
+
+// The statistic of a contrast whose columns have these sums.
+double statistic_of(double of, double against, double scale) {
+  return scale == 0 ? 0.0 : std::abs(of - against) / scale;
+}
+
+// The largest statistic of all contrasts under each pattern.
+SideBySide largest_of(const std::vector<SideBySide>& sums,
+                      std::span<const Contrast> contrasts,
+                      std::span<const double> scales) {
+  constexpr SideBySide zeros{};
+  SideBySide most{};
+  for (std::size_t c = 0; c < contrasts.size(); ++c) {
+    const auto& [of, against] = contrasts[c];
+    const SideBySide& others = against == Contrast::zero ? zeros : sums[against];
+    for (std::size_t i = 0; i < side_by_side; ++i) {
+      most[i] = std::max(most[i], statistic_of(sums[of][i], others[i], scales[c]));
+    }
+  }
+  return most;
+}
+
 struct Patterns {
   std::uint64_t tried = 0;
   std::uint64_t observed = 0;  // 1: the observed pattern counts as one more
 };
 
-// Calls use(signs) with all patterns of +1 and -1, or with drawn ones where they are many. Whether
-// all signs change makes no difference, so that the last sign of a counted pattern is fixed.
+// All patterns of +1 and -1, or drawn ones where they are many. Whether all signs change makes no
+// difference, so that the last sign of a counted pattern is fixed.
 template <typename Use>
-Patterns for_each_signs(std::size_t texts, const Use& use) {
+Patterns for_each_signs(const std::vector<std::vector<double>>& columns, const Use& use) {
   constexpr std::size_t countable = 16;
-  constexpr std::uint32_t draws = 20'000;
-  std::vector<double> signs(texts, 1.0);
+  const std::size_t texts = columns.empty() ? 0 : columns.front().size();
   if (texts <= countable) {
-    const std::uint64_t patterns = std::uint64_t{1} << (texts == 0 ? 0 : texts - 1);
-    for (std::uint64_t bits = 0; bits < patterns; ++bits) {
-      for (std::size_t i = 0; i + 1 < texts; ++i) signs[i] = (bits >> i & 1U) != 0 ? 1.0 : -1.0;
-      use(signs);
-    }
+    const std::size_t patterns = std::size_t{1} << (texts == 0 ? 0 : texts - 1);
+    const auto counted = [&](std::size_t text, std::size_t first) {
+      SideBySide signs{};
+      for (std::size_t i = 0; i < side_by_side; ++i) {
+        const bool plus = text + 1 == texts || ((first + i) >> text & 1U) != 0;
+        signs[i] = plus ? 1.0 : -1.0;
+      }
+      return signs;
+    };
+    for_each_pattern(columns, patterns, counted, use);
     return {.tried = patterns};
   }
-  for (std::uint32_t draw = 0; draw < draws; ++draw) {
-    const Rng rng(1, draw);  // as in paired_flips
-    for (std::size_t i = 0; i < texts; ++i) {
-      signs[i] = rng.below(2, static_cast<Position>(i)) == 1 ? 1.0 : -1.0;
-    }
-    use(signs);
-  }
-  return {.tried = draws, .observed = 1};
+  DrawnSigns drawn(texts);
+  const auto of_draws = [&](std::size_t text, std::size_t first) {
+    const std::size_t count = std::min<std::size_t>(side_by_side, DrawnSigns::draws - first);
+    SideBySide signs{};
+    std::ranges::copy(drawn.of_text(text, first, count), signs.begin());
+    return signs;
+  };
+  for_each_pattern(columns, DrawnSigns::draws, of_draws, use);
+  return {.tried = DrawnSigns::draws, .observed = 1};
 }
 
 }  // namespace
@@ -110,38 +162,24 @@ PairedTest paired_test(std::span<const double> differences, double margin) {
 
 std::vector<double> largest_flips(const std::vector<std::vector<double>>& columns,
                                   std::span<const Contrast> contrasts) {
-  const std::size_t texts = columns.empty() ? 0 : columns.front().size();
   std::vector<double> scales;
   for (const Contrast& contrast : contrasts) scales.push_back(scale_of(columns, contrast));
-  // The statistics of all contrasts when the sums of the columns are `sums`.
-  const auto statistics_of = [&](const std::vector<double>& sums, std::vector<double>& out) {
-    for (std::size_t c = 0; c < contrasts.size(); ++c) {
-      const auto& [of, against] = contrasts[c];
-      const double sum = sums[of] - (against == Contrast::zero ? 0 : sums[against]);
-      out[c] = scales[c] == 0 ? 0 : std::abs(sum) / scales[c];
-    }
-  };
-  std::vector<double> sums(columns.size());
-  const auto add_up = [&](const auto& sign_of) {
-    for (std::size_t column = 0; column < columns.size(); ++column) {
-      double sum = 0;
-      for (std::size_t text = 0; text < texts; ++text) {
-        sum += sign_of(text) * columns[column][text];
-      }
-      sums[column] = sum;
-    }
-  };
-  std::vector<double> seen(contrasts.size());
-  add_up([](std::size_t) { return 1.0; });
-  statistics_of(sums, seen);
+  std::vector<double> totals;
+  for (const auto& own : columns) totals.push_back(std::accumulate(own.begin(), own.end(), 0.0));
+  std::vector<double> seen;
+  for (std::size_t c = 0; c < contrasts.size(); ++c) {
+    const auto& [of, against] = contrasts[c];
+    const double other = against == Contrast::zero ? 0 : totals[against];
+    seen.push_back(statistic_of(totals[of], other, scales[c]));
+  }
   std::vector<std::uint64_t> as_far(contrasts.size());
-  std::vector<double> flipped(contrasts.size());
-  const auto patterns = for_each_signs(texts, [&](const std::vector<double>& signs) {
-    add_up([&](std::size_t text) { return signs[text]; });
-    statistics_of(sums, flipped);
-    const double most = flipped.empty() ? 0 : std::ranges::max(flipped);
+  const auto patterns = for_each_signs(columns, [&](const auto& sums, std::size_t count) {
+    const SideBySide most = largest_of(sums, contrasts, scales);
     // Sums in another sign pattern round differently; see paired_flips.
-    for (std::size_t c = 0; c < seen.size(); ++c) as_far[c] += most >= seen[c] - slack ? 1U : 0U;
+    for (std::size_t c = 0; c < contrasts.size(); ++c) {
+      const double least = seen[c] - slack;
+      for (std::size_t i = 0; i < count; ++i) as_far[c] += most[i] >= least ? 1U : 0U;
+    }
   });
   std::vector<double> p;
   for (std::size_t c = 0; c < contrasts.size(); ++c) {
@@ -189,10 +227,10 @@ std::vector<Interval> rank_intervals(const std::vector<std::vector<double>>& val
   }
   if (values.size() < fewest_pairs) return intervals;
   std::vector<std::vector<double>> drawn_ranks(columns);
+  Resamples drawn(values.size());
   for (std::uint32_t resample = 0; resample < resamples; ++resample) {
-    const Rng rng(1, resample);
-    const auto ranks = ranks_from_highest(
-        means_of([&](std::size_t i) { return resampled_index(rng, i, values.size()); }));
+    const auto indices = drawn.rows(resample, 1);
+    const auto ranks = ranks_from_highest(means_of([&](std::size_t i) { return indices[i]; }));
     for (std::size_t c = 0; c < columns; ++c) drawn_ranks[c].push_back(ranks[c]);
   }
   for (std::size_t c = 0; c < columns; ++c) {

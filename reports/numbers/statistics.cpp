@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "kvcheck/base/check.h"
@@ -16,6 +18,14 @@ namespace kv::reports {
 namespace {
 
 constexpr double upper_tail = 0.975;
+
+// A fixed seed, so that a report has the same bytes each time it is written.
+void draw_signs(std::size_t text, std::size_t first, std::span<std::int8_t> signs) {
+  for (std::size_t i = 0; i < signs.size(); ++i) {
+    const Rng rng(1, static_cast<std::uint32_t>(first + i));
+    signs[i] = rng.below(2, static_cast<Position>(text)) == 1 ? 1 : -1;
+  }
+}
 
 // Ranks from 1 on; equal values have their mean rank.
 std::vector<double> ranks_of(std::span<const double> values) {
@@ -66,39 +76,64 @@ Interval share_interval(std::span<const double> shares) {
                          deviations_of_95);
 }
 
+DrawnSigns::DrawnSigns(std::size_t texts) {
+  constexpr std::size_t most = std::size_t{1} << 25U;  // bytes
+  if (texts > most / draws) return;
+  static std::mutex mutex;
+  static std::shared_ptr<const std::vector<std::int8_t>> newest;
+  const std::lock_guard lock(mutex);
+  if (newest == nullptr || newest->size() < texts * draws) {
+    auto table = std::make_shared<std::vector<std::int8_t>>(texts * draws);
+    for (std::size_t text = 0; text < texts; ++text) {
+      draw_signs(text, 0, std::span(*table).subspan(text * draws, draws));
+    }
+    newest = std::move(table);
+  }
+  table_ = newest;
+}
+
+std::span<const std::int8_t> DrawnSigns::of_text(std::size_t text,
+                                                 std::size_t first,
+                                                 std::size_t count) {
+  if (table_ != nullptr) return std::span(*table_).subspan(text * draws + first, count);
+  one_.resize(count);
+  draw_signs(text, first, one_);
+  return one_;
+}
+
 double paired_flips(std::span<const double> a, std::span<const double> b) {
   KV_CHECK(a.size() == b.size());
   constexpr std::size_t countable = 16;
-  constexpr std::uint32_t draws = 20000;
   std::vector<double> differences(a.size());
   std::ranges::transform(a, b, differences.begin(), std::minus<>());
   const double seen = std::abs(std::accumulate(differences.begin(), differences.end(), 0.0));
   // Sums of the same differences in another sign pattern round differently; patterns that are as
   // far in exact arithmetic must count.
   const double slack = 1e-12 * std::max(1.0, seen);
-  const auto as_far = [&](const auto& sign_of) {
-    double sum = 0;
-    for (std::size_t i = 0; i < differences.size(); ++i) {
-      sum += sign_of(i) ? differences[i] : -differences[i];
-    }
-    return std::abs(sum) >= seen - slack;
-  };
-  std::uint64_t far = 0;
   if (differences.size() <= countable) {
     const std::uint64_t patterns = std::uint64_t{1} << differences.size();
+    std::uint64_t far = 0;
     for (std::uint64_t signs = 0; signs < patterns; ++signs) {
-      if (as_far([&](std::size_t i) { return (signs >> i & 1U) != 0; })) ++far;
+      double sum = 0;
+      for (std::size_t i = 0; i < differences.size(); ++i) {
+        sum += (signs >> i & 1U) != 0 ? differences[i] : -differences[i];
+      }
+      far += std::abs(sum) >= seen - slack ? 1U : 0U;
     }
     return static_cast<double>(far) / static_cast<double>(patterns);
   }
-  for (std::uint32_t draw = 0; draw < draws; ++draw) {
-    // A fixed seed, so that a report has the same bytes each time it is written.
-    const Rng rng(1, draw);
-    const auto sign_of = [&](std::size_t i) { return rng.below(2, static_cast<Position>(i)) == 1; };
-    if (as_far(sign_of)) ++far;
+  DrawnSigns drawn(differences.size());
+  std::vector<double> sums(DrawnSigns::draws);
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    const auto signs = drawn.of_text(i);
+    for (std::size_t draw = 0; draw < sums.size(); ++draw) {
+      sums[draw] += static_cast<double>(signs[draw]) * differences[i];
+    }
   }
+  const auto far =
+      std::ranges::count_if(sums, [&](double sum) { return std::abs(sum) >= seen - slack; });
   // The observed pattern counts as one of the draws, so that the p-value is never 0.
-  return static_cast<double>(far + 1) / static_cast<double>(draws + 1);
+  return static_cast<double>(far + 1) / static_cast<double>(DrawnSigns::draws + 1);
 }
 
 std::vector<double> holm(std::span<const double> values, std::size_t tests) {

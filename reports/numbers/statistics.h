@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -42,6 +43,25 @@ Interval wilson_interval(double hits, std::size_t trials, double z);
 // they are all the same, and the interval would have no width, as if no other item could fail.
 // Requires values in [0, 1].
 Interval share_interval(std::span<const double> shares);
+
+// The signs with which tests by random signs flip differences: always the same ones, and those of
+// the first texts are the same for any number of texts. They are drawn once for all tests of as
+// many texts, unless there are too many texts to hold them.
+class DrawnSigns {
+ public:
+  static constexpr std::uint32_t draws = 20'000;
+
+  explicit DrawnSigns(std::size_t texts);
+
+  // +1 or -1: the signs of one text in `count` draws from `first` on. Valid until the next call.
+  std::span<const std::int8_t> of_text(std::size_t text,
+                                       std::size_t first = 0,
+                                       std::size_t count = draws);
+
+ private:
+  std::shared_ptr<const std::vector<std::int8_t>> table_;  // by text, then draw; null: too many
+  std::vector<std::int8_t> one_;
+};
 
 // The p-value of the mean difference of pairs, two-sided, if the order within each pair is random:
 // the share of sign patterns of a - b whose sum is at least as far from 0 as the observed one. Up

@@ -1,10 +1,16 @@
 #include "kvcheck/reports/numbers/statistics.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+
+#include "kvcheck/reports/numbers/bootstrap.h"
 
 namespace kv::reports {
 namespace {
+
+using ::testing::ElementsAreArray;
 
 // By hand: mean 3, s^2 = 10/4 = 2.5, s/sqrt(5) = 0.70711, and tables give t(0.975, 4) = 2.776445.
 TEST(TInterval, AgreesWithATableOfT) {
@@ -52,6 +58,33 @@ TEST(PairedFlips, CountsThePatternsThatAreAsFar) {
   // 1 + 2 - 3 is 0: nothing is nearer.
   EXPECT_DOUBLE_EQ(paired_flips(std::vector<double>{1, 2, -3}, zeros), 1);
   EXPECT_DOUBLE_EQ(paired_flips(zeros, zeros), 1);
+}
+
+// More texts than are held are drawn when they are asked for.
+TEST(DrawnSigns, AreTheSameForAnyNumberOfTexts) {
+  DrawnSigns few(40);
+  DrawnSigns more(50);
+  DrawnSigns many(5000);
+  for (const std::size_t text : {0U, 7U, 39U}) {
+    const auto all = few.of_text(text);
+    const std::vector<std::int8_t> signs(all.begin(), all.end());
+    EXPECT_THAT(more.of_text(text), ElementsAreArray(signs));
+    EXPECT_THAT(many.of_text(text), ElementsAreArray(signs));
+    EXPECT_THAT(many.of_text(text, 300, 64), ElementsAreArray(std::span(signs).subspan(300, 64)));
+    EXPECT_NEAR(static_cast<double>(std::ranges::count(signs, 1)), 10'000, 350);
+  }
+}
+
+TEST(Resamples, AreTheSameHoweverManyAreTakenTogether) {
+  for (const std::size_t count : {20U, 5000U}) {
+    Resamples drawn(count);
+    const auto some = drawn.rows(16, 8);
+    const std::vector<std::uint32_t> eight(some.begin(), some.end());
+    ASSERT_EQ(eight.size(), 8 * count);
+    EXPECT_LT(std::ranges::max(eight), count);
+    EXPECT_THAT(Resamples(count).rows(19, 1),
+                ElementsAreArray(std::span(eight).subspan(3 * count, count)));
+  }
 }
 
 TEST(PairedFlips, DrawsPatternsWhereThereAreManyAndCountsAlikeElse) {
