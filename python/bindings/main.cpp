@@ -83,11 +83,21 @@ void add_replay(py::module_& module) {
       .def_readwrite("chunk", &ReplayRequest::chunk)
       .def_readwrite("oracle", &ReplayRequest::oracle)
       .def_readwrite("top_k", &ReplayRequest::top_k)
-      .def_readwrite("threads", &ReplayRequest::threads);
+      .def_readwrite("threads", &ReplayRequest::threads)
+      .def_property(
+          "output", [](const ReplayRequest& request) { return py::bytes(request.output); },
+          [](ReplayRequest& request, const py::bytes& path) { request.output = path; })
+      .def_readwrite("command", &ReplayRequest::command);
   module.def("replay", &replay_trace);
 }
 
 void add_program(py::module_& module) {
+  py::class_<OptionHelp>(module, "OptionHelp")
+      .def_readonly("name", &OptionHelp::name)
+      .def_readonly("value", &OptionHelp::value)
+      .def_readonly("help", &OptionHelp::help)
+      .def_readonly("default_value", &OptionHelp::default_value);
+  module.def("options_of", &options_of);
   module.def("run", [](const std::vector<std::string>& arguments) {
     Printed printed;
     {

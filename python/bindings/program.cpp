@@ -14,6 +14,20 @@
 
 namespace kv::python {
 
+std::vector<OptionHelp> options_of(const std::string& command) {
+  std::vector<OptionHelp> options;
+  for (const cli::Command* one : cli::commands()) {
+    if (one->name != command) continue;
+    for (const cli::Option& option : one->options) {
+      options.push_back({.name = std::string(option.name),
+                         .value = std::string(option.value),
+                         .help = std::string(option.help),
+                         .default_value = std::string(option.default_value)});
+    }
+  }
+  return options;
+}
+
 Printed run_program(const std::vector<std::string>& arguments) {
   TextStream out;
   TextStream err;

@@ -13,6 +13,7 @@
 #include "kvcheck/python/bindings/interrupt.h"
 #include "kvcheck/python/bindings/python_policy.h"
 #include "kvcheck/reports/numbers/row_names.h"
+#include "kvcheck/reports/store/results.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/sim/replay/replay.h"
 #include "kvcheck/sim/replay/serves.h"
@@ -64,6 +65,36 @@ Result<ReplayResult> run(const Trace& trace, const Plan& plan, ReplayOptions opt
   if (!result && cli::interrupted()) note_interrupt();
   cli::forget_interrupt();
   return result;
+}
+
+Result<void> add(reports::ResultsWriter& writer, const Result<ReplayResult>& result) {
+  if (!result) return result.error();
+  if (Result<void> added = writer.add(*result); !added) return added;
+  return writer.finish();
+}
+
+// The same, with the results in a results file, if one is named. Whatever fails leaves the file as
+// it was.
+Result<ReplayResult> run_and_keep(const Trace& trace,
+                                  const Plan& plan,
+                                  const ReplayOptions& options,
+                                  const ReplayRequest& request) {
+  if (request.output.empty()) return run(trace, plan, options);
+  Result<reports::ResultsWriter> writer =
+      reports::ResultsWriter::begin(request.output, request.command);
+  if (!writer) return writer.error();
+  Result<ReplayResult> result = Error{};
+  Result<void> added;
+  try {
+    result = run(trace, plan, options);
+    added = add(*writer, result);
+  } catch (...) {
+    static_cast<void>(writer->discard());
+    throw;
+  }
+  if (added) return result;
+  const Result<void> discarded = writer->discard();
+  return discarded ? added.error() : discarded.error();
 }
 
 template <typename Number>
@@ -130,7 +161,7 @@ py::dict replay_trace(const SharedTrace& trace, const ReplayRequest& request) {
     options.threads = request.threads;
     options.top_k = request.top_k;
     options.oracle = request.oracle;
-    result = run(*trace, plan, std::move(options));
+    result = run_and_keep(*trace, plan, options, request);
     if (*result) lines = reports::json_lines(**result, true);
   }
   if (take_interrupt()) throw Interrupted();

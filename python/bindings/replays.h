@@ -21,6 +21,8 @@ struct ReplayRequest {
   bool oracle = false;
   std::size_t top_k = 16;
   unsigned threads = 0;  // 0: as many as the machine has
+  std::string output;    // the results file to which the run is added; empty: none
+  std::string command;   // what that file says made the run
 };
 
 // A dictionary: `lines` has the JSON lines that `kvcheck replay --json --per-head` writes; `cells`

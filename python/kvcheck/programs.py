@@ -1,9 +1,11 @@
 """The program's other commands, run inside this process."""
 
+import inspect
 import json
 import numbers
 import os
 import tempfile
+import textwrap
 from typing import Any, Dict, Iterable, List, NamedTuple, Sequence
 
 import numpy
@@ -19,6 +21,39 @@ __all__ = ["Laws", "Printed", "check", "eval", "judge", "run", "uniformity"]
 
 # Options that arguments of a function call otherwise.
 _NAMES = {"eval": {"policy": "policies", "budget": "budgets"}}
+
+
+# Options that a function has an argument for, or that print a text.
+_LEFT_OUT = {"explain", "help", "json", "list", "policy", "quiet"}
+
+
+def _with_options(command: str):
+    """Decorates a function that takes the options of that command: its signature and documentation
+    list them, so that help(), editors and notebooks do."""
+    names = _NAMES.get(command, {})
+    options = [option for option in _kvcheck.options_of(command) if option.name not in _LEFT_OUT]
+
+    def keyword(option) -> str:
+        return names.get(option.name, option.name).replace("-", "_")
+
+    def described(option) -> str:
+        value = option.value or "True"
+        default = " [%s]" % option.default_value if option.default_value else ""
+        return textwrap.fill("%s=%s: %s%s" % (keyword(option), value, option.help, default), width=100,
+                             initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
+
+    def decorated(function):
+        signature = inspect.signature(function)
+        own = [parameter for parameter in signature.parameters.values()
+               if parameter.kind != inspect.Parameter.VAR_KEYWORD]
+        taken = [inspect.Parameter(keyword(option), inspect.Parameter.KEYWORD_ONLY, default=None)
+                 for option in options]
+        function.__signature__ = signature.replace(parameters=[*own, *taken])
+        function.__doc__ = "%s\n\nOptions, as of the command; lists where it takes several:\n%s\n" % (
+            inspect.cleandoc(function.__doc__), "\n".join(map(described, options)))
+        return function
+
+    return decorated
 
 
 class Printed(NamedTuple):
@@ -132,22 +167,31 @@ class Laws(dict):
         return frame(self.table())
 
 
-def check(subject, **options) -> Laws:
+def _subject(given) -> List[str]:
+    return [] if given is None else [spec_of("subject", given)]
+
+
+@_with_options("check")
+def check(subject=None, **options: Any) -> Laws:
     """Tries every law on a policy: `kvcheck check SUBJECT`. Returns what --json writes.
 
-    subject: a spec, or a subclass of Policy. options: those of the command by their names, as in
-    check("h2o", full=True, seed=3, filter=["size.*"]). After Ctrl-C the KeyboardInterrupt has in `found`
-    what had been found by then: Laws that are not complete, or None.
+        check("h2o", full=True, seed=3, filter=["size.*"])
+        check(exec="python3 my_cache.py")
+
+    subject: a spec, or a subclass of Policy; none with exec or plugin. After Ctrl-C the
+    KeyboardInterrupt has in `found` what had been found by then: Laws that are not complete, or None.
     """
-    return _laws("check", [spec_of("subject", subject)], options)
+    return _laws("check", _subject(subject), options)
 
 
-def judge(history: "str | os.PathLike | Iterable[Dict[str, Any]]", **options) -> Laws:
+@_with_options("judge")
+def judge(history: "str | os.PathLike | Iterable[Dict[str, Any]]", **options: Any) -> Laws:
     """Tries every law that needs no further calls on what a cache did in a recorded run: `kvcheck judge
     FILE`.
 
-    history: the path of a file, or its lines as dictionaries (properties/HISTORY.md). options: those of
-    the command by their names, as in judge("run.jsonl", declare=["visibility=causal"]).
+        judge("run.jsonl", declare=["visibility=causal"])
+
+    history: the path of a file, or its lines as dictionaries (properties/HISTORY.md).
     """
     if isinstance(history, (str, os.PathLike)):
         return _laws("judge", [path("history", history)], options, quiet=False)
@@ -177,14 +221,19 @@ def _plain(number):
     raise TypeError("%r is no text, number, list or dictionary" % (number,))
 
 
-def uniformity(subject, **options) -> Records:
+@_with_options("uniformity")
+def uniformity(subject=None, **options: Any) -> Records:
     """Tests whether a policy keeps a uniform sample: `kvcheck uniformity SUBJECT`. Returns the records
-    that --json writes."""
-    return _lines("uniformity", [spec_of("subject", subject)], options)
+    that --json writes.
+
+    subject: a spec, or a subclass of Policy; none with exec.
+    """
+    return _lines("uniformity", _subject(subject), options)
 
 
 # Named as the command is; this module needs Python's eval as little as its users do.
-def eval(policies: Sequence, **options) -> Records:
+@_with_options("eval")
+def eval(policies: Sequence, **options: Any) -> Records:
     """Runs a real model over a text under each policy: `kvcheck eval`. Returns the records that --json
     writes. The model runs in C++; policies may be Python's.
 
@@ -192,8 +241,7 @@ def eval(policies: Sequence, **options) -> Records:
                               tokens=512, budgets=[32, 64])
         result.table()["perplexity"]
 
-    policies: specs, and subclasses of Policy. options: those of the command by their names; budgets is
-    --budget, as in replay.
+    policies: specs, and subclasses of Policy. budgets is --budget, as in replay.
     """
     if "budgets" in options:
         if "budget" in options:

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 import numpy
 
 from . import _kvcheck
-from .arguments import flag, text, whole, wholes
+from .arguments import flag, path, text, whole, wholes
 from .errors import Error, in_keywords
 from .policies import specs_of
 from .tables import frame, joined, structured, table
@@ -215,7 +215,8 @@ def _seeds(given: Union[int, Sequence[int]]) -> List[int]:
 def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequence,
            budgets: Union[int, Sequence[int]] = (), *,
            seeds: Union[int, Sequence[int]] = 1, chunk: Optional[int] = None, oracle: bool = False,
-           top_k: int = 16, threads: Optional[int] = None) -> Replay:
+           top_k: int = 16, threads: Optional[int] = None,
+           output: "str | os.PathLike | None" = None) -> Replay:
     """Replays a trace through policies, as `kvcheck replay` does, with the same numbers.
 
     trace: a Trace, the path of one, "synthetic:SPEC", or an array of attention rows, which becomes
@@ -223,7 +224,8 @@ def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequenc
     "h2o:sinks=4", "all", and subclasses of Policy. budgets: each policy runs at each of them [those of
     the specs]. seeds: so many seeds from 1 on, or their list; policies without random draws run once.
     chunk: tokens that are fed together. oracle: also compute what an optimal cache would have
-    retained. threads: [all cores]; one if a policy is Python's.
+    retained. threads: [all cores]; one if a policy is Python's. output: add the run to this results
+    file, of which the program makes pages and figures: run("explore", "run.db").
 
     Python's lock is free meanwhile, but for calls of Python policies. Ctrl-C raises KeyboardInterrupt.
     """
@@ -235,11 +237,24 @@ def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequenc
     request.top_k = whole("top_k", top_k, 0, _MOST)
     request.threads = 0 if threads is None else whole("threads", threads, 1, _MOST)
     request.policies = specs_of("policies", policies)
+    if output is not None:
+        request.output = os.fsencode(path("output", output))
     trace = trace_of(trace)  # last, as it may take long
+    request.command = _command(trace, request)
     try:
         return Replay(trace, _kvcheck.replay(trace._handle, request))
     except Error as error:
         raise Error(in_keywords(str(error), {"policy": "policies", "budget": "budgets"})) from None
+
+
+def _command(trace: Trace, request: "_kvcheck.ReplayRequest") -> str:
+    """The call that made a run, for the pages that tell of it; what has its default is left out."""
+    given = {"budgets": request.budgets, "seeds": request.seeds, "chunk": request.chunk,
+             "oracle": request.oracle, "top_k": request.top_k}
+    default = {"budgets": [], "seeds": [1], "chunk": 0, "oracle": False, "top_k": 16}
+    return "kvcheck.replay(%s)" % ", ".join(
+        [repr(trace.name), repr(request.policies),
+         *("%s=%r" % (name, value) for name, value in given.items() if value != default[name])])
 
 
 # What a replay's oracle found. The mean over all queries, and over those after the first eviction.

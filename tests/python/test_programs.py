@@ -1,5 +1,6 @@
 """The program's commands as functions: what they return, and what they refuse."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -31,6 +32,30 @@ class Programs(unittest.TestCase):
         self.assertTrue(report["uniform"])
         biased, = kvcheck.uniformity("py-fifo:sinks=0,recent=1,budget=5", tokens=8, trials=200)
         self.assertFalse(biased["uniform"])
+
+    def test_a_program_is_checked(self):
+        laws = kvcheck.check(exec="%s %s/examples/python/sink_window.py" % (sys.executable, SOURCE),
+                             filter=["size.*"])
+        self.assertTrue(laws["holds"])
+        with self.assertRaisesRegex(kvcheck.Error, "expected subject"):
+            kvcheck.check()
+
+    def test_signatures_and_documentation_list_options(self):
+        left_out = {"explain", "help", "json", "list", "policy", "quiet"}
+        for command in ("check", "judge", "uniformity", "eval"):
+            function = getattr(kvcheck, command)
+            lines = kvcheck.run(command, "--help").out.splitlines()
+            options = {line.split("--")[1].split()[0] for line in lines if line.lstrip().startswith("--")
+                       or line.lstrip()[:1] == "-" and line.lstrip()[2:5] == ", -"}
+            expected = {"budgets" if (command, option) == ("eval", "budget") else option.replace("-", "_")
+                        for option in options - left_out}
+            parameters = inspect.signature(function).parameters.values()
+            keywords = {one.name for one in parameters if one.kind == one.KEYWORD_ONLY}
+            self.assertEqual(keywords, expected)
+            self.assertGreater(len(keywords), 5)
+            for keyword in keywords:
+                self.assertRegex(function.__doc__, r"(?m)^  %s=\S" % keyword)
+            self.assertFalse([line for line in function.__doc__.splitlines() if len(line) > 100])
 
     def test_wrong_options_are_the_programs_sentence(self):
         with self.assertRaisesRegex(kvcheck.Error, "^unknown option 'quiett'; did you mean 'quiet'\\? See "

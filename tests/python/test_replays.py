@@ -1,10 +1,13 @@
 """Replays from Python give the program's numbers, and policies of Python those of their C++ twins."""
 
+import contextlib
 import glob
 import importlib.util
 import json
 import os
+import sqlite3
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -115,6 +118,59 @@ class Replays(unittest.TestCase):
         for given in (None, (rows, rows, rows), 3):
             with self.assertRaisesRegex(kvcheck.Error, "^trace is a .*expected a Trace, a path"):
                 kvcheck.replay(given, "h2o", 16)
+
+    def test_results_are_added_to_a_file_as_the_program_adds_them(self):
+        def dump(path):
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                return [line for line in database.iterdump() if not line.startswith('INSERT INTO "runs"')]
+
+        with tempfile.TemporaryDirectory() as folder:
+            ours, theirs = os.path.join(folder, "ours.db"), os.path.join(folder, "theirs.db")
+            kvcheck.replay(SYNTHETIC[0], ["h2o", "random"], [16, 40], seeds=2, oracle=True, output=ours)
+            printed(SYNTHETIC[0], "--policy", "h2o", "--policy", "random", "--budget", "16,40", "--seeds",
+                    "2", "--oracle", "-o", theirs)
+            self.assertEqual(dump(ours), dump(theirs))
+            self.assertRegex(kvcheck.run("report", "--list", ours).out,
+                             r"kvcheck\.replay\('zipf:tokens=300,.*', \['h2o', 'random'\], budgets="
+                             r"\[16, 40\], seeds=\[1, 2\], oracle=True\)")
+
+            rows = kvcheck.generate("zipf", tokens=60, heads=2).attention()
+            kvcheck.replay(rows, twins.Fifo, 16, output=ours)
+            self.assertIn("kvcheck.replay('attention', ['py-fifo'], budgets=[16])",
+                          kvcheck.run("report", "--list", ours).out)
+            page = os.path.join(folder, "ours.html")
+            self.assertEqual(kvcheck.run("explore", ours, "-o", page).status, 0)
+            self.assertTrue(os.path.exists(page))
+
+    def test_what_fails_adds_nothing_to_a_file(self):
+        class Late(kvcheck.Policy):
+            raised = ValueError
+
+            def evict(self, candidates, draws):
+                raise self.raised("late")
+
+        rows = kvcheck.generate("zipf", tokens=60, heads=2).attention()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.db")
+            for Late.raised, expected in ((ValueError, kvcheck.Error), (KeyboardInterrupt,) * 2):
+                with self.assertRaises(expected):
+                    kvcheck.replay(rows, Late, 16, output=path)
+                self.assertEqual(os.listdir(folder), [])
+            kvcheck.replay(rows, "h2o", 16, output=path)
+            listed = kvcheck.run("report", "--list", path).out
+            Late.raised = ValueError
+            with self.assertRaises(kvcheck.Error):
+                kvcheck.replay(rows, Late, 16, output=path)
+            self.assertEqual(kvcheck.run("report", "--list", path).out, listed)
+            text = os.path.join(folder, "text.db")
+            with open(text, "w") as file:
+                file.write("no results")
+            for wrong, sentence in ((text, "is not a kvcheck results file"), (folder, "is a directory"), (7, "^output is 7"),
+                                    ("", "output is ''")):
+                with self.assertRaisesRegex(kvcheck.Error, sentence):
+                    kvcheck.replay(rows, "h2o", 16, output=wrong)
+            with open(text) as file:
+                self.assertEqual(file.read(), "no results")
 
     def test_wrong_numbers_are_named(self):
         for budgets, seeds, sentence in (
