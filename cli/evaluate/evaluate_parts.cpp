@@ -17,6 +17,8 @@ PackedReader reader_of(const PartStore& parts, const std::string& key) {
 std::vector<std::byte> bytes_of(const ClosedLoopCell& result) {
   PackedWriter writer;
   writer.number(result.kv_bytes);
+  writer.number(result.targets_after);
+  writer.real(result.nats_after);
   writer.number(result.series.size());
   for (const LossPoint& point : result.series) {
     writer.number(point.first);
@@ -39,6 +41,8 @@ std::optional<ClosedLoopCell> kept_cell(const PartStore& parts,
   ClosedLoopCell result;
   result.cell = cell;
   result.kv_bytes = reader.number();
+  result.targets_after = reader.number();
+  result.nats_after = reader.real();
   result.series.resize(reader.count());
   for (LossPoint& point : result.series) {
     point.first = reader.number();

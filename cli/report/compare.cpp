@@ -31,9 +31,10 @@ constexpr std::array<Option, 14> table = {{
      .value = "NAME",
      .help =
          "retained_mass, optimum_share, topk_overlap, output_error or kl_to_dense of replays, "
-         "loss, recall, recall_near or recall_far of evaluations, exact, contains, f1, choice "
-         "or answer_loss of tasks [all of these that the files have]; moved_rows of replays, "
-         "first_token_s, token_s, attention_s, kv_bytes or peak_bytes of timings, only if named",
+         "loss, loss_after, recall, recall_near or recall_far of evaluations, exact, contains, f1, "
+         "choice or answer_loss of tasks [all of these that the files have]; moved_rows of "
+         "replays, first_token_s, token_s, attention_s, kv_bytes or peak_bytes of timings, only if "
+         "named",
      .list = true},
     {.name = "against",
      .value = "SPEC",

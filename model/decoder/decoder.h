@@ -87,6 +87,9 @@ class Decoder {
 
   [[nodiscard]] const CachedAttention& attention() const { return *attention_; }
 
+  // As resolved for the stream.
+  [[nodiscard]] const Spec& spec() const { return spec_; }
+
  private:
   Decoder(const LanguageModel& model, const Spec& spec, const DecoderOptions& options);
   Decoder(const Decoder& read, std::unique_ptr<CachedAttention> attention);

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <utility>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/model/decoder/decoder_group.h"
 #include "kvcheck/model/weights/finite_weights.h"
+#include "kvcheck/sim/cache/visible_limits.h"
 
 namespace kv::model {
 
@@ -107,10 +110,19 @@ class TogetherRun {
       if (report_ && !report_(share)) return io_error("stopped");
     }
     for (std::size_t i = 0; i < group.size(); ++i) {
+      done_[i].first_losses.push_back(first_loss_of(group[i].spec(), fed.size()));
       // The most of any stream: that much has to be there, whatever the mean.
       done_[i].kv_bytes = std::max(done_[i].kv_bytes, group[i].attention().bytes());
     }
     return {};
+  }
+
+  // Target i is predicted by query i.
+  [[nodiscard]] std::size_t first_loss_of(const Spec& spec, std::size_t queries) const {
+    const HeadGrid grid{model_.config.layers, model_.config.kv_heads};
+    std::vector<std::size_t> layers(grid.layers);
+    std::iota(layers.begin(), layers.end(), std::size_t{0});
+    return first_loss(spec, grid, layers, queries).query;
   }
 
   Result<void> score(std::size_t cell,
@@ -179,8 +191,14 @@ ClosedLoopCell closed_loop_cell(const Cell& cell,
                                 std::span<const std::vector<RecallQuestion>> questions,
                                 std::size_t width) {
   ClosedLoopCell result{.cell = cell, .kv_bytes = evaluation.kv_bytes, .series = {}, .recall = {}};
-  for (const auto& stream : evaluation.nll) {
+  KV_CHECK(evaluation.first_losses.size() == evaluation.nll.size());
+  for (std::size_t at = 0; at < evaluation.nll.size(); ++at) {
+    const std::vector<float>& stream = evaluation.nll[at];
     for (std::size_t i = 0; i < stream.size(); ++i) {
+      if (i >= evaluation.first_losses[at]) {
+        result.nats_after += static_cast<double>(stream[i]);
+        ++result.targets_after;
+      }
       if (i / width == result.series.size()) result.series.push_back({.first = i});
       LossPoint& point = result.series[i / width];
       point.nats += static_cast<double>(stream[i]);

@@ -20,6 +20,9 @@ struct Evaluation {
   // Per stream, per target (the tokens from the second on): -ln of its probability, in nats.
   std::vector<std::vector<float>> nll;
   std::vector<std::vector<std::uint8_t>> right;  // 1 where the likeliest token was the target
+  // Per stream: the first target that is predicted with something lost; the number of targets if
+  // none is (sim/cache/visible_limits.h).
+  std::vector<std::size_t> first_losses;
   std::size_t kv_bytes = 0;  // of keys and values at their peak, the largest over the streams
 
   [[nodiscard]] std::size_t targets() const;
@@ -27,7 +30,8 @@ struct Evaluation {
 };
 
 // The evaluation as results files keep it: losses in steps of `width` targets, and what of the
-// recall task was answered, if `questions` (one list per stream) has any.
+// recall task was answered, if `questions` (one list per stream) has any. Requires a first loss for
+// every stream.
 ClosedLoopCell closed_loop_cell(const Cell& cell,
                                 const Evaluation& evaluation,
                                 std::span<const std::vector<RecallQuestion>> questions,

@@ -48,6 +48,7 @@ double replayed(const AfterLoss& after, const CellResult& cell, std::string_view
 }
 
 double evaluated(const ClosedLoopCell& cell, std::string_view name) {
+  if (name == "loss_after") return std::log(cell.perplexity_after());
   if (name == "loss") return cell.targets() == 0 ? not_measured : std::log(cell.perplexity());
   constexpr std::size_t near = 64;
   std::size_t asked = 0;
@@ -205,6 +206,12 @@ void add_replays(Collected& collected,
   }
 }
 
+// Over the streams, of which most are of one length.
+Position mean_first_loss(const ClosedLoopResult& text, const ClosedLoopCell& cell) {
+  const std::size_t before = cell.targets() - cell.targets_after;
+  return static_cast<Position>(before / std::max<std::size_t>(text.streams, 1));
+}
+
 void add_evaluations(Collected& collected,
                      const StoredRun& run,
                      std::string_view measure,
@@ -212,7 +219,9 @@ void add_evaluations(Collected& collected,
   for (const ClosedLoopResult& text : run.evaluations) {
     if (window && text.window != *window) continue;
     for (const ClosedLoopCell& cell : text.cells) {
-      collected.add(key_of(text), cell.cell, evaluated(cell, measure));
+      std::optional<Position> first;
+      if (measure == "loss_after") first = mean_first_loss(text, cell);
+      collected.add(key_of(text), cell.cell, evaluated(cell, measure), first);
     }
   }
 }

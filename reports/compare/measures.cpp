@@ -11,7 +11,7 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::array<Measure, 20> all = {{
+constexpr std::array<Measure, 21> all = {{
     {.name = "retained_mass", .title = "retained mass once evicting", .more_is_better = true},
     {.name = "optimum_share",
      .title = "share of the optimum once evicting",
@@ -21,6 +21,9 @@ constexpr std::array<Measure, 20> all = {{
     {.name = "kl_to_dense", .title = "KL to dense once evicting, nats"},
     {.name = "moved_rows", .title = "rows moved by trims", .only_asked_for = true},
     {.name = "loss", .title = "loss per token, nats", .in = MeasuredIn::evaluations},
+    {.name = "loss_after",
+     .title = "loss per token once evicting, nats",
+     .in = MeasuredIn::evaluations},
     {.name = "recall",
      .title = "recall, share of right answers",
      .more_is_better = true,

@@ -4,6 +4,7 @@
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/schema_tables.h"
 
 namespace kv::reports {
 namespace {
@@ -42,6 +43,12 @@ Result<void> insert_cell(Database& database,
                     result.kv_bytes, result.retained_mass);
 }
 
+Result<void> insert_after(Database& database, std::int64_t cell, const ClosedLoopCell& result) {
+  if (result.targets_after == 0) return {};
+  Statement insert(database, "INSERT INTO eval_after VALUES (?,?,?)");
+  return insert.run(cell, result.targets_after, result.nats_after);
+}
+
 Result<void> insert_series(Database& database, std::int64_t cell, const ClosedLoopCell& result) {
   Statement insert(database, "INSERT INTO eval_series VALUES (?,?,?,?,?)");
   std::int64_t ordinal = 0;
@@ -64,6 +71,15 @@ Result<void> insert_recall(Database& database, std::int64_t cell, const ClosedLo
 
 }  // namespace
 
+// What version 11 adds.
+const char* const tables_of_11 = R"sql(
+CREATE TABLE eval_after (
+  cell INTEGER PRIMARY KEY REFERENCES eval_cells(id),
+  targets INTEGER NOT NULL,
+  nats REAL NOT NULL
+);
+)sql";
+
 Result<std::int64_t> insert_evaluation_alone(Database& database,
                                              const RunPlace& place,
                                              const ClosedLoopResult& result) {
@@ -85,6 +101,7 @@ Result<void> insert_evaluation_cells(Database& database,
     const auto done = insert_cell(database, evaluation, places[i], cells[i]);
     if (!done) return done.error();
     const std::int64_t id = database.last_id();
+    if (const auto rows = insert_after(database, id, cells[i]); !rows) return rows.error();
     if (const auto rows = insert_series(database, id, cells[i]); !rows) return rows.error();
     if (const auto rows = insert_recall(database, id, cells[i]); !rows) return rows.error();
   }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/schema.h"
 #include "kvcheck/reports/store/select_detail.h"
 
 namespace kv::reports {
@@ -45,6 +46,23 @@ Result<void> select_series(Database& database, std::int64_t cell, ClosedLoopCell
   return each(rows, [&](const Statement& row) {
     result.series.push_back({.first = row.count(0), .targets = row.count(1), .nats = row.real(2)});
   });
+}
+
+Result<void> select_after(Database& database, std::int64_t cell, ClosedLoopCell& result) {
+  const auto there = has_table(database, "eval_after");
+  if (!there) return there.error();
+  if (!*there) return {};
+  Statement rows(database, "SELECT targets, nats FROM eval_after WHERE cell = ?");
+  rows.bind_all(cell);
+  const auto read = each(rows, [&](const Statement& row) {
+    result.targets_after = row.count(0);
+    result.nats_after = row.real(1);
+  });
+  if (!read) return read.error();
+  Doubts doubts(database.path());
+  doubts.require(result.targets_after <= result.targets(), "eval_after.targets");
+  if (doubts.any()) return doubts.error();
+  return {};
 }
 
 Result<void> select_recall(Database& database, std::int64_t cell, ClosedLoopCell& result) {
@@ -95,6 +113,7 @@ Result<ClosedLoopCell> select_cell(Database& database,
   if (doubts.any()) return doubts.error();
   const std::int64_t id = row.integer(0);
   if (const auto read = select_series(database, id, cell); !read) return read.error();
+  if (const auto read = select_after(database, id, cell); !read) return read.error();
   if (const auto read = select_recall(database, id, cell); !read) return read.error();
   return cell;
 }

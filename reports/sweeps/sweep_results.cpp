@@ -95,6 +95,8 @@ void write_results(const CellResult& cell, PackedWriter& writer) {
 void write_results(const ClosedLoopCell& cell, PackedWriter& writer) {
   writer.number(cell.kv_bytes);
   writer.bits(cell.retained_mass);
+  writer.number(cell.targets_after);
+  writer.bits(cell.nats_after);
   writer.number(cell.series.size());
   for (const LossPoint& point : cell.series) {
     writer.number(point.first);

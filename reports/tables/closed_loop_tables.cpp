@@ -1,5 +1,6 @@
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -68,9 +69,20 @@ JsonObject json_cell(const ClosedLoopResult& result, const ClosedLoopCell& cell)
   object.add("seed", cell.cell.seed)
       .add("targets", std::uint64_t{cell.targets()})
       .add("perplexity", cell.perplexity())
+      .add("targets_after", std::uint64_t{cell.targets_after})
+      .add("perplexity_after", cell.perplexity_after())
       .add("kv_bytes", std::uint64_t{cell.kv_bytes})
       .add("retained_mass", cell.retained_mass);
   return object;
+}
+
+bool evicts_in(const ClosedLoopResult& result) {
+  return std::ranges::any_of(result.cells,
+                             [](const ClosedLoopCell& cell) { return cell.targets_after > 0; });
+}
+
+std::string exact_or_empty(double value) {
+  return std::isnan(value) ? "" : shortest(value);
 }
 
 std::string json_segments(const ClosedLoopCell& cell, std::size_t width) {
@@ -101,21 +113,22 @@ std::string json_recall(const ClosedLoopCell& cell) {
 
 std::vector<std::string> csv_fields(const ClosedLoopResult& result, const ClosedLoopCell& cell) {
   const Spec& spec = cell.cell.spec;
-  std::vector<std::string> fields = {
-      result.model,
-      result.architecture,
-      stored_as(spec, result.storage),
-      result.text,
-      "closed",
-      std::to_string(result.window),
-      spec.canonical(),
-      std::string(spec.policy->name),
-      spec.bounded() ? std::to_string(spec.budget) : "",
-      std::to_string(cell.cell.seed),
-      std::to_string(cell.targets()),
-      shortest(cell.perplexity()),
-      std::to_string(cell.kv_bytes),
-      std::isnan(cell.retained_mass) ? "" : shortest(cell.retained_mass)};
+  std::vector<std::string> fields = {result.model,
+                                     result.architecture,
+                                     stored_as(spec, result.storage),
+                                     result.text,
+                                     "closed",
+                                     std::to_string(result.window),
+                                     spec.canonical(),
+                                     std::string(spec.policy->name),
+                                     spec.bounded() ? std::to_string(spec.budget) : "",
+                                     std::to_string(cell.cell.seed),
+                                     std::to_string(cell.targets()),
+                                     shortest(cell.perplexity()),
+                                     std::to_string(cell.targets_after),
+                                     exact_or_empty(cell.perplexity_after()),
+                                     std::to_string(cell.kv_bytes),
+                                     exact_or_empty(cell.retained_mass)};
   const bool asked = !cell.recall.empty();
   for (const RecallBin& bin : asked ? cell.recall : recall_bins()) {
     fields.push_back(asked ? std::to_string(bin.asked) : "");
@@ -133,6 +146,7 @@ std::vector<std::string> names_of_cells(const ClosedLoopResult& result) {
 }
 
 Entry perplexity_entry(double value) {
+  if (std::isnan(value)) return {"-", ""};
   return {rounded(value), shortest(value)};
 }
 
@@ -149,6 +163,10 @@ RecallBin far_recall(const ClosedLoopCell& cell) {
 Table perplexity_table(const ClosedLoopResult& result) {
   Table table{.columns = spec_columns(), .rows = {}};
   table.columns.push_back({.title = "", .name = "seed", .number = true, .exact_only = true});
+  const bool evicts = evicts_in(result);
+  if (evicts) {
+    table.columns.push_back({.title = "once evicting", .name = "perplexity_after", .number = true});
+  }
   table.columns.push_back({.title = "perplexity", .name = "perplexity", .number = true});
   const auto segments = result.cells.empty()
                             ? std::vector<Segment>()
@@ -165,6 +183,7 @@ Table perplexity_table(const ClosedLoopResult& result) {
     const ClosedLoopCell& cell = result.cells[i];
     std::vector<Entry> row = spec_entries(cell, names[i]);
     row.push_back({"", std::to_string(cell.cell.seed)});
+    if (evicts) row.push_back(perplexity_entry(cell.perplexity_after()));
     row.push_back(perplexity_entry(cell.perplexity()));
     for (const Segment& segment : segments_of(cell.series, result.segment)) {
       row.push_back(perplexity_entry(segment.perplexity()));
@@ -224,9 +243,10 @@ std::string closed_loop_line(const ClosedLoopResult& result) {
 }
 
 std::string closed_loop_csv(std::span<const ClosedLoopResult> results) {
-  std::vector<std::string> header = {"model",   "architecture", "storage",  "text",         "loop",
-                                     "window",  "spec",         "policy",   "budget",       "seed",
-                                     "targets", "perplexity",   "kv_bytes", "retained_mass"};
+  std::vector<std::string> header = {
+      "model",         "architecture",     "storage",  "text",         "loop",    "window",
+      "spec",          "policy",           "budget",   "seed",         "targets", "perplexity",
+      "targets_after", "perplexity_after", "kv_bytes", "retained_mass"};
   for (const RecallBin& bin : recall_bins()) {
     header.push_back("asked_" + bin.label());
     header.push_back("right_" + bin.label());

@@ -16,6 +16,10 @@ double ClosedLoopCell::perplexity() const {
   return perplexity_of(nats, targets());
 }
 
+double ClosedLoopCell::perplexity_after() const {
+  return targets_after == 0 ? not_measured : perplexity_of(nats_after, targets_after);
+}
+
 RecallBin ClosedLoopCell::recall_in_all() const {
   RecallBin all;
   if (recall.empty()) return all;

@@ -20,11 +20,20 @@ struct ClosedLoopCell {
   // The retained mass of attention, by a replay of the model's own dense run over each stream (open
   // loop): the mean over heads and over streams, weighted by length. NaN unless it was requested.
   double retained_mass = not_measured;
+  // Of the targets that queries predict from a stream's first loss on (sim/cache/visible_limits.h),
+  // before which every policy predicts as dense does: how many, and the sum of their losses. None
+  // if nothing was lost, and none are known of results that a version before 11 of the results file
+  // holds.
+  std::size_t targets_after = 0;
+  double nats_after = 0;
   std::vector<LossPoint> series;  // all targets, in steps of ClosedLoopResult::series_width
   std::vector<RecallBin> recall;  // empty if the text asks nothing
 
   [[nodiscard]] std::size_t targets() const;
   [[nodiscard]] double perplexity() const;
+
+  // NaN if there are none.
+  [[nodiscard]] double perplexity_after() const;
 
   // All bins as one.
   [[nodiscard]] RecallBin recall_in_all() const;

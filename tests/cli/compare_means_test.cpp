@@ -122,6 +122,26 @@ TEST_F(CompareMeans, RecallNearAndFarMakeUpRecall) {
                    static_cast<double>(right) / static_cast<double>(near));
 }
 
+// Dense loses nothing, and so has no value; specs of one budget begin at one target.
+TEST_F(CompareMeans, LossOnceEvictingLeavesOutWhatDenseWouldPredictAlike) {
+  const auto all = runs();
+  const reports::Selection uncut{.window = 0, .accepts = {}};
+  const auto after = measured(all, measure("loss_after"), uncut);
+  const ClosedLoopResult& text = all[1].evaluations[0];
+  ASSERT_EQ(text.window, 0U);
+  ASSERT_FALSE(after.specs.empty());
+  for (const reports::MeasuredSpec& spec : after.specs) {
+    EXPECT_NE(spec.canonical, "dense");
+    const auto cell = std::ranges::find(text.cells, spec.canonical, [](const ClosedLoopCell& one) {
+      return one.cell.spec.canonical();
+    });
+    ASSERT_NE(cell, text.cells.end());
+    EXPECT_LT(cell->targets_after, cell->targets());
+    EXPECT_DOUBLE_EQ(spec.values[0], cell->nats_after / static_cast<double>(cell->targets_after));
+    EXPECT_EQ(spec.first_queries[0], cell->targets() - cell->targets_after);
+  }
+}
+
 TEST_F(CompareMeans, ATextInTwoSizesOfWindowsIsNotTwoTexts) {
   const Ran both = compare({"--measure", "loss"});
   EXPECT_EQ(both.status, 2);

@@ -154,7 +154,8 @@ def unlike(row, clean, varies):
                                                          "series", "residency", "bounds", "dense",
                                                          "summaries", "sweeps", "evaluations",
                                                          "eval_cells",
-                                                         "eval_series", "eval_recall")
+                                                         "eval_series", "eval_recall",
+                                                         "eval_after")
 
 
 def kept_by(command, folder, wrong):

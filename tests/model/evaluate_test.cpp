@@ -119,6 +119,7 @@ TEST(Evaluate, ACellHasPointsAndTheRecallThatWasAsked) {
   Evaluation evaluation;
   evaluation.nll = {std::vector<float>(9, 1.0F), std::vector<float>(3, 2.0F)};
   evaluation.right = {std::vector<std::uint8_t>(9, 1), {0, 0, 1}};
+  evaluation.first_losses = {7, 3};
   evaluation.kv_bytes = 77;
   using Questions = std::vector<std::vector<RecallQuestion>>;
   const Cell cell{.spec = parse_spec("dense").value(), .seed = 5};
@@ -127,9 +128,44 @@ TEST(Evaluate, ACellHasPointsAndTheRecallThatWasAsked) {
   EXPECT_EQ(bare.kv_bytes, 77U);
   EXPECT_THAT(bare.series,
               ElementsAre(LossPoint{0, 7, 10.0}, LossPoint{4, 4, 4.0}, LossPoint{8, 1, 1.0}));
+  EXPECT_EQ(bare.targets_after, 2U);
+  EXPECT_EQ(bare.nats_after, 2.0);
+  EXPECT_EQ(bare.perplexity_after(), std::exp(1.0));
   EXPECT_THAT(bare.recall, IsEmpty());
   const ClosedLoopCell asked = closed_loop_cell(cell, evaluation, Questions{{{3, 2}}, {{2, 1}}}, 4);
   EXPECT_EQ(asked.recall[0], (RecallBin{1, 16, 2, 1}));
+  evaluation.first_losses = {9, 3};
+  const ClosedLoopCell lossless = closed_loop_cell(cell, evaluation, Questions(2), 4);
+  EXPECT_EQ(lossless.targets_after, 0U);
+  EXPECT_TRUE(std::isnan(lossless.perplexity_after()));
+}
+
+// Before the first loss each policy predicts as dense does, and there it first predicts otherwise.
+TEST(Evaluate, TheFirstLossIsWherePredictionsFirstDifferFromDense) {
+  const LanguageModel model = open_model(test::small_llama().write("first-loss")).value();
+  std::vector<std::vector<TokenId>> streams(2);
+  for (int i = 0; i < 40; ++i) {
+    streams[0].push_back((i * 7 + 3) % 29);
+    if (i < 6) streams[1].push_back((i * 5 + 2) % 29);
+  }
+  const auto run = [&](const std::string& spec) {
+    return evaluate(model, parse_spec(spec).value(), streams, {}).value();
+  };
+  const Evaluation dense = run("dense");
+  EXPECT_THAT(dense.first_losses, ElementsAre(39U, 5U));
+  for (const std::string settings :
+       {"", ";chunk=5", ";timing=trim-then-attend", ";timing=lazy:4", ";positions=in-cache"}) {
+    SCOPED_TRACE(settings);
+    for (const std::string spec : {"streaming:sinks=2,recent=10", "h2o:budget=12"}) {
+      const Evaluation lossy = run(spec + settings);
+      ASSERT_EQ(lossy.first_losses.size(), 2U);
+      EXPECT_EQ(lossy.nll[1], dense.nll[1]);
+      EXPECT_EQ(lossy.first_losses[1], 5U);
+      const auto [at, other] = std::ranges::mismatch(lossy.nll[0], dense.nll[0]);
+      EXPECT_EQ(lossy.first_losses[0], static_cast<std::size_t>(at - lossy.nll[0].begin())) << spec;
+      EXPECT_GE(lossy.first_losses[0], 11U);
+    }
+  }
 }
 
 TEST(TextStreams, WindowsHoldWholeLinesWhereTheyFit) {
@@ -214,6 +250,7 @@ class StoryText : public Test {
 TEST_F(StoryText, DenseBreaksPastTheTrainedContextAndAWindowDoesNot) {
   const TextOptions stream = {.separator = "<|endoftext|>", .begin = 1, .tokens = 4097};
   const Evaluation whole = run("dense;chunk=64", stream);
+  EXPECT_THAT(whole.first_losses, ElementsAre(whole.nll[0].size()));
   const ClosedLoopCell cell = closed_loop_cell(Cell(), whole, {}, 256);
   const std::vector<Segment> dense = segments_of(cell.series, 256);
   ASSERT_EQ(dense.size(), 5U);

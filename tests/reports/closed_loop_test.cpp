@@ -84,10 +84,20 @@ TEST_F(ClosedLoopReport, ADiscardedRunLeavesNothing) {
   auto database = taken(Database::open(db_));
   Statement count(database,
                   "SELECT (SELECT count(*) FROM eval_recall),"
-                  " (SELECT count(*) FROM eval_series)");
+                  " (SELECT count(*) FROM eval_series), (SELECT count(*) FROM eval_after)");
   ASSERT_TRUE(*count.next());
   EXPECT_EQ(count.integer(0), 35);
   EXPECT_EQ(count.integer(1), 20);
+  EXPECT_EQ(count.integer(2), 2);  // of the two budgets of 32: those of 64 lose nothing
+}
+
+TEST_F(ClosedLoopReport, MoreTargetsAfterTheFirstLossThanTargetsAreDamage) {
+  store({fake_evaluation(512, true)}, "kvcheck eval");
+  auto database = taken(Database::open(db_));
+  ASSERT_TRUE(database.execute("UPDATE eval_after SET targets = 513 WHERE cell = 2"));
+  const auto run = read_run(db_);
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("column eval_after.targets does not hold"));
 }
 
 TEST_F(ClosedLoopReport, TheNewestOfEachKindMakeOneReport) {
@@ -121,6 +131,14 @@ TEST(ClosedLoopText, TablesShowPerplexityAndRecall) {
   EXPECT_THAT(text, HasSubstr("0-256"));
   EXPECT_THAT(text, HasSubstr("256-512"));
   EXPECT_THAT(text, HasSubstr("2.718"));
+  const Table perplexities = perplexity_table(result);
+  EXPECT_EQ(perplexities.columns[4].name, "perplexity_after");
+  EXPECT_EQ(perplexities.rows[0][4].text, "-");
+  EXPECT_EQ(perplexities.rows[1][4].exact, shortest(result.cells[1].perplexity_after()));
+  EXPECT_NEAR(std::stod(perplexities.rows[1][4].exact), std::exp(1.375), 1e-9);
+  ClosedLoopResult lossless = result;
+  lossless.cells.resize(1);
+  EXPECT_EQ(perplexity_table(lossless).columns[4].name, "perplexity");
   const Table recall = recall_table(result);
   std::vector<std::string> titles;
   for (const Column& column : recall.columns) titles.push_back(column.title);
@@ -143,7 +161,7 @@ TEST(ClosedLoopText, CsvHasEveryCellUnderOneHeader) {
     for (std::size_t part = 0; part < parts.size(); part += 2) {
       commas += std::ranges::count(parts[part], ',');
     }
-    EXPECT_EQ(commas, 27) << lines[i];
+    EXPECT_EQ(commas, 29) << lines[i];
   }
 }
 

@@ -28,6 +28,10 @@ ClosedLoopResult fake_evaluation(std::size_t targets, bool asks) {
     for (std::size_t first = 0; first < targets; first += 16) {
       cell.series.push_back({.first = first, .targets = 16, .nats = 16 * nats});
     }
+    if (cell.cell.spec.bounded() && targets > cell.cell.spec.budget) {
+      cell.targets_after = targets - cell.cell.spec.budget;
+      cell.nats_after = static_cast<double>(cell.targets_after) * (nats + 0.125);
+    }
     nats += 0.25;
     if (asks) {
       cell.recall = recall_bins();

@@ -39,10 +39,12 @@ TEST(ReportOverTexts, DoesNotTestOneTextInSeveralWindowsAsSeveral) {
 
 TEST(ReportOverTexts, ComparesTextsInWindowsOfEverySizeAlone) {
   const TextsSection section = over_texts(evaluations(6, {0, 256}), "texts");
-  EXPECT_THAT(titles_of(section), ElementsAre("loss per token, nats, not cut, 6 texts",
-                                              "loss per token, nats, in windows of 256 tokens, "
-                                              "6 texts"));
-  ASSERT_EQ(section.comparisons.size(), 2U);
+  EXPECT_THAT(titles_of(section),
+              ElementsAre("loss per token, nats, not cut, 6 texts",
+                          "loss per token, nats, in windows of 256 tokens, 6 texts",
+                          "loss per token once evicting, nats, not cut, 6 texts",
+                          "loss per token once evicting, nats, in windows of 256 tokens, 6 texts"));
+  ASSERT_EQ(section.comparisons.size(), 4U);
   EXPECT_EQ(section.comparisons[0].file(), "loss-windows-0.csv");
   const std::string page = texts_section(section);
   EXPECT_THAT(page, HasSubstr("<a href=\"texts/loss-windows-256.csv\">"));
@@ -71,8 +73,9 @@ TEST(ReportOverTexts, ShowsTheFindingBesideTheDifferenceAndNoEmptyColumn) {
 
 TEST(ReportOverTexts, NamesNoWindowIfThereIsOneSize) {
   const TextsSection section = over_texts(evaluations(2, {256}), "texts");
-  EXPECT_THAT(titles_of(section), ElementsAre("loss per token, nats, 2 texts"));
-  ASSERT_EQ(section.comparisons.size(), 1U);
+  EXPECT_THAT(titles_of(section), ElementsAre("loss per token, nats, 2 texts",
+                                              "loss per token once evicting, nats, 2 texts"));
+  ASSERT_EQ(section.comparisons.size(), 2U);
   EXPECT_EQ(section.comparisons[0].file(), "loss.csv");
 }
 
