@@ -148,7 +148,8 @@ Result<PlantedTask> keys_task(const TaskRequest& request, const SentenceLength& 
                   text, request, length_of);
 }
 
-// The answer names the numbers in the order of the text; the F1 score of a part of them is a part.
+// The answer names the numbers in the order of the text. Token F1 gives part of the score to a part
+// of them, in any order.
 Result<PlantedTask> needles_task(const TaskRequest& request, const SentenceLength& length_of) {
   constexpr std::size_t most = 99;
   if (request.others > most) {
