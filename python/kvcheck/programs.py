@@ -167,8 +167,9 @@ class Laws(dict):
         return frame(self.table())
 
 
-def _subject(given) -> List[str]:
-    return [] if given is None else [spec_of("subject", given)]
+def _subject(given, options: Dict[str, Any]) -> List[str]:
+    elsewhere = given is None and not options.keys().isdisjoint(("exec", "plugin"))
+    return [] if elsewhere else [spec_of("subject", given)]
 
 
 @_with_options("check")
@@ -181,7 +182,7 @@ def check(subject=None, **options: Any) -> Laws:
     subject: a spec, or a subclass of Policy; none with exec or plugin. After Ctrl-C the
     KeyboardInterrupt has in `found` what had been found by then: Laws that are not complete, or None.
     """
-    return _laws("check", _subject(subject), options)
+    return _laws("check", _subject(subject, options), options)
 
 
 @_with_options("judge")
@@ -226,9 +227,9 @@ def uniformity(subject=None, **options: Any) -> Records:
     """Tests whether a policy keeps a uniform sample: `kvcheck uniformity SUBJECT`. Returns the records
     that --json writes.
 
-    subject: a spec, or a subclass of Policy; none with exec.
+    subject: a spec, or a subclass of Policy; none with exec or plugin.
     """
-    return _lines("uniformity", _subject(subject), options)
+    return _lines("uniformity", _subject(subject, options), options)
 
 
 # Named as the command is; this module needs Python's eval as little as its users do.

@@ -163,7 +163,7 @@ class Arguments(unittest.TestCase):
                 (lambda: kvcheck.replay(trace, [], 3), "^policies is empty"),
                 (lambda: kvcheck.replay(trace, [7], 3), "^policies has 7; expected a spec such as"),
                 (lambda: kvcheck.replay(trace, [Mine()], 3), "^policies has an object of Mine; expected the"),
-                (lambda: kvcheck.check(None), "^expected subject, found none"),
+                (lambda: kvcheck.check(None), "^subject has None; expected a spec such as"),
                 (lambda: kvcheck.replay(trace, "fifo", {3: 1}), "^budgets is {3: 1}; expected whole numbers"),
                 (lambda: kvcheck.replay(trace, "fifo", [[3]]), r"^budgets has \[3\]; expected whole numbers"),
                 (lambda: kvcheck.replay(trace, "fifo", 0), "^budgets has 0; expected whole numbers from 1"),
