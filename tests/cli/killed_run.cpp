@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "kvcheck/reports/store/results.h"
 #include "kvcheck/tests/paths.h"
 
 namespace kv::test {
@@ -102,6 +103,12 @@ bool interrupt_when_grown(const Place& place, const Words& words, std::size_t mo
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   return WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 130);
+}
+
+std::size_t empty_results_size() {
+  const TemporaryFolder folder;
+  const auto writer = reports::ResultsWriter::begin(folder / "empty.db", "none").value();
+  return std::filesystem::file_size(folder / "empty.db");
 }
 
 bool kill_when_grown(const std::string& file, const Words& words, std::size_t more) {

@@ -38,6 +38,9 @@ struct Place {
 // whether the signal ended it.
 bool interrupt_when_grown(const Place& place, const Words& words, std::size_t more, int signal);
 
+// The size of a results file with a run that holds nothing, which grows with the schema.
+std::size_t empty_results_size();
+
 // Runs the program and kills it as soon as the file has grown by `more` bytes, which may be in the
 // middle of a write. Returns whether it was killed.
 bool kill_when_grown(const std::string& file, const Words& words, std::size_t more);
