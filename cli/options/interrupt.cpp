@@ -1,6 +1,9 @@
 #include "kvcheck/cli/options/interrupt.h"
 
 #include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <mutex>
 
 namespace kv::cli {
 namespace {
@@ -26,16 +29,37 @@ void take_over(int signal, struct sigaction& old) {
   if (old.sa_handler == SIG_IGN) sigaction(signal, &old, nullptr);
 }
 
+// Where the program is a Python module, several threads may each do work that can be interrupted.
+struct Guards {
+  std::mutex mutex;
+  std::size_t count = 0;
+
+  struct sigaction old_int {};
+
+  struct sigaction old_term {};
+};
+
+Guards& guards() {
+  static Guards all;
+  return all;
+}
+
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
-  take_over(SIGINT, old_int_);
-  take_over(SIGTERM, old_term_);
+  Guards& all = guards();
+  const std::scoped_lock lock(all.mutex);
+  if (all.count++ > 0) return;
+  take_over(SIGINT, all.old_int);
+  take_over(SIGTERM, all.old_term);
 }
 
 InterruptGuard::~InterruptGuard() {
-  sigaction(SIGINT, &old_int_, nullptr);
-  sigaction(SIGTERM, &old_term_, nullptr);
+  Guards& all = guards();
+  const std::scoped_lock lock(all.mutex);
+  if (--all.count > 0) return;
+  sigaction(SIGINT, &all.old_int, nullptr);
+  sigaction(SIGTERM, &all.old_term, nullptr);
 }
 
 bool interrupted() {
@@ -43,7 +67,9 @@ bool interrupted() {
 }
 
 void forget_interrupt() {
-  noted = false;
+  Guards& all = guards();
+  const std::scoped_lock lock(all.mutex);
+  if (all.count == 0) noted = false;
 }
 
 }  // namespace kv::cli

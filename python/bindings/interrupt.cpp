@@ -2,12 +2,14 @@
 
 #include <pybind11/pybind11.h>
 
-#include <atomic>
+#include <utility>
 
 namespace kv::python {
 namespace {
 
-std::atomic<bool> noted = false;
+// Calls on several threads each raise a KeyboardInterrupt of their own; one that runs Python code
+// has a single thread.
+thread_local bool noted = false;
 
 }  // namespace
 
@@ -24,7 +26,7 @@ bool asked_to_stop() {
 }
 
 bool take_interrupt() {
-  return noted.exchange(false);
+  return std::exchange(noted, false);
 }
 
 }  // namespace kv::python

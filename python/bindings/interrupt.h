@@ -4,14 +4,14 @@
 
 namespace kv::python {
 
-// Notes that a policy of Python was interrupted.
+// Notes that the call which this thread makes was interrupted.
 void note_interrupt();
 
 // Whether Ctrl-C was pressed: Python's own handler runs now if this is its first thread. Takes
 // Python's lock, so ask no more than some times a second. The answer is yes once.
 bool asked_to_stop();
 
-// Whether one was since the last call.
+// Whether this thread noted one since it last asked.
 bool take_interrupt();
 
 }  // namespace kv::python

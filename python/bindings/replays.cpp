@@ -46,22 +46,26 @@ Plan plan_of(const Trace& trace, const ReplayRequest& request) {
 }
 
 bool is_interrupted() {
-  if (!asked_to_stop()) return false;
+  // Another thread's work may have the program's handler in the place of Python's.
+  if (!asked_to_stop() && !cli::interrupted()) return false;
   note_interrupt();
   return true;
 }
 
 Result<ReplayResult> run(const Trace& trace, const Plan& plan, ReplayOptions options) {
   take_interrupt();
+  cli::forget_interrupt();
   if (plan.calls_python) {
     options.threads = 1;
     options.progress = [](double) { return !is_interrupted(); };
     return replay(trace, plan.cells, options);
   }
-  const cli::InterruptGuard guard;
-  cli::forget_interrupt();
   options.progress = [](double) { return !cli::interrupted(); };
-  Result<ReplayResult> result = replay(trace, plan.cells, options);
+  Result<ReplayResult> result = Error{};
+  {
+    const cli::InterruptGuard guard;
+    result = replay(trace, plan.cells, options);
+  }
   if (!result && cli::interrupted()) note_interrupt();
   cli::forget_interrupt();
   return result;
