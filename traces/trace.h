@@ -83,7 +83,8 @@ struct TraceInfo {
   bool learned_sinks = false;
   Marks marks{};                // where the prompt and the question end
   Number number = Number::f32;  // how the numbers are stored
-  std::uint64_t checksum = 0;   // XXH3-64 of the file's bytes, or of the generator's spec
+  std::uint64_t checksum = 0;   // XXH3-64 of the generator's spec, or of the file's bytes;
+                                // a trace of arrays has that of the file it would be saved as
 };
 
 // How many query heads read each kv-head; 1 where none are known.

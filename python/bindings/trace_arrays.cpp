@@ -11,6 +11,7 @@
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/python/bindings/failure.h"
 #include "kvcheck/sim/cache/trace_rotations.h"
+#include "kvcheck/traces/files/save.h"
 #include "kvcheck/traces/metadata.h"
 #include "kvcheck/traces/verify.h"
 
@@ -125,6 +126,7 @@ SharedTrace trace_of(const std::string& name,
                                        held(layers), std::move(transcript));
   const py::gil_scoped_release unlocked;
   value_of(verify(*trace));
+  trace->read_from(value_of(saved_checksum(*trace)), [] { return Result<void>{}; });
   return trace;
 }
 

@@ -142,6 +142,20 @@ class Replays(unittest.TestCase):
             self.assertEqual(kvcheck.run("explore", ours, "-o", page).status, 0)
             self.assertTrue(os.path.exists(page))
 
+    def test_arrays_in_a_file_are_told_apart_and_found_again(self):
+        traces = [kvcheck.attention(kvcheck.generate("zipf", tokens=60, heads=2, seed=seed).attention(),
+                                    words=["a "] * 60) for seed in (1, 2, 3)]
+        with tempfile.TemporaryDirectory() as folder:
+            path, saved = os.path.join(folder, "run.db"), os.path.join(folder, "t.safetensors")
+            for trace in traces:
+                kvcheck.replay(trace, ["h2o", "streaming"], 16, output=path)
+            self.assertIn("retained mass once evicting, 3 texts", kvcheck.run("compare", path).out)
+            traces[2].save(saved)
+            page = os.path.join(folder, "page.html")
+            self.assertEqual(kvcheck.run("explore", path, "--trace", saved, "-o", page).err, "")
+            traces[0].save(saved)
+            self.assertIn("which run", kvcheck.run("explore", path, "--trace", saved, "-o", page).err)
+
     def test_what_fails_adds_nothing_to_a_file(self):
         class Late(kvcheck.Policy):
             raised = ValueError

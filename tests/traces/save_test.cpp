@@ -29,8 +29,11 @@ TEST(SaveTrace, KeepsEveryNumberOfRowsAndFactors) {
     // More numbers than one piece of the writer's.
     const Trace trace = make("zipf:tokens=300,layers=2,heads=4,kv_heads=2," + kind);
     ASSERT_TRUE(save_trace(trace, path)) << kind;
+    const auto checksum = saved_checksum(trace);
     const auto opened = open_trace(path);
     ASSERT_TRUE(opened) << opened.error().message;
+    ASSERT_TRUE(checksum);
+    EXPECT_EQ(opened->info().checksum, *checksum);
     EXPECT_EQ(opened->info().source, trace.info().source);
     EXPECT_EQ(opened->info().layers, trace.info().layers);
     EXPECT_EQ(opened->info().kv_heads, trace.info().kv_heads);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
+#include <new>
 #include <optional>
 #include <string_view>
 
@@ -32,6 +32,19 @@ std::optional<std::uint64_t> kept(const std::string& path, const FileStamp& stam
 
 }  // namespace
 
+Checksum::Checksum() : state_(XXH3_createState(), &XXH3_freeState) {
+  if (state_ == nullptr) throw std::bad_alloc();
+  XXH3_64bits_reset(state_.get());
+}
+
+void Checksum::add(std::span<const std::byte> bytes) {
+  XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());
+}
+
+std::uint64_t Checksum::value() const {
+  return XXH3_64bits_digest(state_.get());
+}
+
 std::string stamp_text(const FileStamp& stamp) {
   return " of " + std::to_string(stamp.size) + " bytes, inode " + std::to_string(stamp.inode) +
          ", modified " + std::to_string(stamp.modified) + ", changed " +
@@ -40,17 +53,13 @@ std::string stamp_text(const FileStamp& stamp) {
 
 std::uint64_t checksum_of(const MappedFile& file, const HashProgress& progress) {
   constexpr std::size_t piece = std::size_t{64} << 20;
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       &XXH3_freeState);
-  if (state == nullptr) return XXH3_64bits(file.bytes().data(), file.bytes().size());
-  XXH3_64bits_reset(state.get());
+  Checksum checksum;
   const std::span<const std::byte> bytes = file.bytes();
   for (std::size_t at = 0; at < bytes.size(); at += piece) {
     if (progress) progress(static_cast<double>(at) / static_cast<double>(bytes.size()));
-    const auto next = bytes.subspan(at, std::min(piece, bytes.size() - at));
-    XXH3_64bits_update(state.get(), next.data(), next.size());
+    checksum.add(bytes.subspan(at, std::min(piece, bytes.size() - at)));
   }
-  return XXH3_64bits_digest(state.get());
+  return checksum.value();
 }
 
 std::uint64_t kept_checksum_of(const MappedFile& file,

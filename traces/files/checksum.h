@@ -1,13 +1,29 @@
 // Checksums of trace files, kept beside those that take long to read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 
 #include "kvcheck/base/file.h"
 
+struct XXH3_state_s;
+
 namespace kv {
+
+// XXH3-64 of bytes that arrive in pieces.
+class Checksum {
+ public:
+  Checksum();
+  void add(std::span<const std::byte> bytes);
+  [[nodiscard]] std::uint64_t value() const;
+
+ private:
+  std::shared_ptr<XXH3_state_s> state_;
+};
 
 // Receives the share of a file that has been read, now and then.
 using HashProgress = std::function<void(double share)>;

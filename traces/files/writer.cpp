@@ -147,13 +147,45 @@ std::uint64_t trace_numbers(const TraceInfo& info) {
   return numbers_in({both.begin(), both.end()});
 }
 
-TraceWriter::TraceWriter(AtomicFile file, const TraceInfo& info, std::string text)
-    : file_(std::move(file)), info_(info), text_(std::move(text)) {}
+TraceWriter::TraceWriter(const TraceInfo& info, std::string text)
+    : info_(info), text_(std::move(text)) {}
 
 Result<TraceWriter> TraceWriter::create(const std::string& path,
                                         const TraceInfo& info,
                                         std::span<const std::int32_t> token_ids,
                                         const Transcript& transcript) {
+  TraceWriter writer(info, transcript.text);
+  const auto open = [&]() -> Result<void> {
+    Result<AtomicFile> file = AtomicFile::create(path);
+    if (!file) return file.error();
+    writer.file_.emplace(*std::move(file));
+    return {};
+  };
+  if (auto begun = writer.begin(token_ids, transcript, open); !begun) return begun.error();
+  return writer;
+}
+
+Result<TraceWriter> TraceWriter::into(std::shared_ptr<Checksum> checksum,
+                                      const TraceInfo& info,
+                                      std::span<const std::int32_t> token_ids,
+                                      const Transcript& transcript) {
+  TraceWriter writer(info, transcript.text);
+  writer.checksum_ = std::move(checksum);
+  const auto ready = [] { return Result<void>{}; };
+  if (auto begun = writer.begin(token_ids, transcript, ready); !begun) return begun.error();
+  return writer;
+}
+
+Result<void> TraceWriter::put(std::span<const std::byte> bytes) {
+  if (file_) return file_->write(bytes);
+  checksum_->add(bytes);
+  return {};
+}
+
+Result<void> TraceWriter::begin(std::span<const std::int32_t> token_ids,
+                                const Transcript& transcript,
+                                const std::function<Result<void>()>& open) {
+  const TraceInfo& info = info_;
   check_requirements(info);
   const auto fits = [&](std::size_t size) { return size == 0 || size == info.tokens; };
   KV_CHECK(fits(token_ids.size()) && fits(transcript.text_ends.size()));
@@ -178,14 +210,12 @@ Result<TraceWriter> TraceWriter::create(const std::string& path,
                      " bytes; a trace file may have " + std::to_string(safetensors_header_limit) +
                      " (fewer layers or shorter texts make it fit)");
   }
-  Result<AtomicFile> file = AtomicFile::create(path);
-  if (!file) return file.error();
-  TraceWriter writer(std::move(file).value(), info, transcript.text);
-  if (auto done = writer.file_.write(begin); !done) return done.error();
+  if (auto opened = open(); !opened) return opened;
+  if (auto done = put(std::as_bytes(std::span(begin))); !done) return done;
   for (const Table& table : tables) {
-    if (auto done = writer.file_.write(table.bytes); !done) return done.error();
+    if (auto done = put(table.bytes); !done) return done;
   }
-  return writer;
+  return {};
 }
 
 Result<void> TraceWriter::write(std::span<const float> values) {
@@ -207,7 +237,7 @@ Result<void> TraceWriter::write_piece(std::span<const float> values) {
                      " can hold");
   }
   written_ += values.size();
-  return file_.write(buffer_);
+  return put(buffer_);
 }
 
 std::string TraceWriter::place_of(std::uint64_t number) const {
@@ -227,8 +257,8 @@ std::string TraceWriter::place_of(std::uint64_t number) const {
 
 Result<void> TraceWriter::commit() {
   KV_CHECK(written_ == trace_numbers(info_));
-  if (auto done = file_.write(text_); !done) return done;
-  return file_.commit();
+  if (auto done = put(std::as_bytes(std::span(text_))); !done) return done;
+  return file_ ? file_->commit() : Result<void>{};
 }
 
 }  // namespace kv

@@ -6,12 +6,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/file.h"
+#include "kvcheck/traces/files/checksum.h"
 #include "kvcheck/traces/trace.h"
 
 namespace kv {
@@ -33,6 +37,12 @@ class TraceWriter {
                                     std::span<const std::int32_t> token_ids = {},
                                     const Transcript& transcript = {});
 
+  // Writes no file, but adds what create() and those after it would write to `checksum`.
+  static Result<TraceWriter> into(std::shared_ptr<Checksum> checksum,
+                                  const TraceInfo& info,
+                                  std::span<const std::int32_t> token_ids = {},
+                                  const Transcript& transcript = {});
+
   // Writes the next numbers, rounded to info.number (nearest, ties to even). The error names the
   // first one that is not finite or that info.number cannot hold. Writing more numbers than the
   // layers have fails a KV_CHECK.
@@ -42,12 +52,17 @@ class TraceWriter {
   Result<void> commit();
 
  private:
-  TraceWriter(AtomicFile file, const TraceInfo& info, std::string text);
+  TraceWriter(const TraceInfo& info, std::string text);
 
+  Result<void> begin(std::span<const std::int32_t> token_ids,
+                     const Transcript& transcript,
+                     const std::function<Result<void>()>& open);
+  Result<void> put(std::span<const std::byte> bytes);
   Result<void> write_piece(std::span<const float> values);
   [[nodiscard]] std::string place_of(std::uint64_t number) const;
 
-  AtomicFile file_;
+  std::optional<AtomicFile> file_;
+  std::shared_ptr<Checksum> checksum_;  // in place of the file
   TraceInfo info_;
   std::string text_;           // written last: its length is arbitrary, and numbers must be aligned
   std::uint64_t written_ = 0;  // numbers so far
