@@ -60,8 +60,8 @@ Result<WriteLock> WriteLock::take(const std::string& path) {
     if (errno != EWOULDBLOCK) return system_error("lock", path);
     return Error{Error::Kind::busy,
                  "'" + path +
-                     "' is being written by another kvcheck; wait for it to end, or "
-                     "write to another file"};
+                     "' is being written by another run, of this process or of another; wait for "
+                     "it to end, or write to another file"};
   }
   lock.empty_ = status.st_size == 0;
   return lock;

@@ -195,9 +195,10 @@ TEST_F(ResultsErrors, LetsOneWriterInAtATime) {
   ASSERT_TRUE(first);
   const Error error = ResultsWriter::begin(good_, "second").error();
   EXPECT_EQ(error.kind, Error::Kind::busy);
-  EXPECT_EQ(error.message, "'" + good_ +
-                               "' is being written by another kvcheck; wait for it to end, or "
-                               "write to another file");
+  EXPECT_EQ(error.message,
+            "'" + good_ +
+                "' is being written by another run, of this process or of another; wait "
+                "for it to end, or write to another file");
   EXPECT_EQ(taken(list_runs(good_)).size(), 2U);
 }
 
