@@ -96,7 +96,8 @@ void add_program(py::module_& module) {
       .def_readonly("name", &OptionHelp::name)
       .def_readonly("value", &OptionHelp::value)
       .def_readonly("help", &OptionHelp::help)
-      .def_readonly("default_value", &OptionHelp::default_value);
+      .def_readonly("default_value", &OptionHelp::default_value)
+      .def_readonly("list", &OptionHelp::list);
   module.def("options_of", &options_of);
   module.def("run", [](const std::vector<std::string>& arguments) {
     Printed printed;

@@ -22,7 +22,8 @@ std::vector<OptionHelp> options_of(const std::string& command) {
       options.push_back({.name = std::string(option.name),
                          .value = std::string(option.value),
                          .help = std::string(option.help),
-                         .default_value = std::string(option.default_value)});
+                         .default_value = std::string(option.default_value),
+                         .list = option.list});
     }
   }
   return options;

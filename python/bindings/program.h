@@ -18,6 +18,7 @@ struct OptionHelp {
   std::string value;  // the word for its value; empty for a switch
   std::string help;
   std::string default_value;  // empty: there is none
+  bool list = false;          // may be repeated
 };
 
 // The options of the command of that name, in the order of its help; none if there is no such

@@ -17,9 +17,22 @@ Error.__module__ = "kvcheck"
 __all__ = ["Error", "in_keywords"]
 
 
+# A command line with options, which is left as it is; -o or --NAME, with the word for a value if one follows.
+_OPTIONS = re.compile(r"(\bkvcheck(?: [a-z]+)*(?: --[a-z-]+)+)"
+                      r"|(?<![-\w])(?:-(o)|--(?!help\b)([a-z][a-z-]*))\b"
+                      r"( [A-Z]{2,}\b| \d+[smh](?=;|$))?")
+
+
 def in_keywords(sentence, names=()):
-    """A sentence of the program with its options as arguments: top_k instead of --top-k. names: those of
-    options that the arguments call otherwise. A command line in the sentence is left as it is."""
-    return re.sub(r"\bkvcheck [a-z]+(?: --[a-z-]+)+|(?<![-\w])--(?!help\b)([a-z][a-z-]*)",
-                  lambda found: dict(names).get(found[1], found[1].replace("-", "_")) if found[1] else found[0],
-                  sentence)
+    """A sentence of the program with its options as arguments: top_k instead of --top-k, output=FILE instead
+    of -o FILE. names: those of options that the arguments call otherwise. A command line in the sentence is
+    left as it is."""
+    def spelt(found):
+        command, letter, name, value = found.groups()
+        if command:
+            return command
+        name = "output" if letter else name
+        value = value and (value[1:] if value.isupper() else repr(value[1:]))
+        return dict(names).get(name, name.replace("-", "_")) + ("=" + value if value else "")
+
+    return _OPTIONS.sub(spelt, sentence)

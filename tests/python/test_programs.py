@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,37 @@ class Programs(unittest.TestCase):
             kvcheck.check("h2o:budget=64", strict=True, no_strict=True)
         with self.assertRaisesRegex(kvcheck.Error, "(?<!-)policies 'h2o"):
             kvcheck.replay(TRACE, ["h2o", "h2o"], [12])
+
+        with self.assertRaisesRegex(kvcheck.Error, "results file; expected output=FILE, too"):
+            kvcheck.eval("dense", model=MODEL, text=MODEL + "/held-out.txt", resume=True)
+        with self.assertRaisesRegex(kvcheck.Error, "for a time limit use time='30s'; see"):
+            kvcheck.check("h2o", budget=64)
+
+    def test_documentation_names_options_as_arguments(self):
+        for function in (kvcheck.check, kvcheck.judge, kvcheck.uniformity, kvcheck.eval):
+            without_commands = re.sub("`[^`]*`", "", function.__doc__)
+            self.assertNotRegex(without_commands, r"(?<![-\w])--?[a-z]")
+
+    def test_options_are_what_their_values_are_called(self):
+        for options, sentence in (
+                ({"full": 1}, "^full is 1; expected True or False$"),
+                ({"full": "yes"}, "^full is 'yes'; expected True or False$"),
+                ({"seed": True}, "^seed is True; expected a number$"),
+                ({"seed": [1, 2]}, r"^seed is \[1, 2\]; expected a number$"),
+                ({"time": ["1s", "2s"]}, r"^time is \['1s', '2s'\]; expected one value, not several$"),
+                ({"junit": True}, "^junit is True; expected a path$"),
+                ({"json": "laws.json"}, "^json is no argument of check, which returns what"),
+                ({"exec": "true"}, "^subject and exec are two subjects; expected one of them$"),
+                ({"plugin": "./x.so"}, "^subject and plugin are two subjects; expected one of them$")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                kvcheck.check("fifo:budget=9", **options)
+        for options, sentence in (
+                ({"exec": ["sh", "x"]}, r"^exec is \['sh', 'x'\]; expected a text, which is a command line"),
+                ({"exec": 3}, "^exec is 3; expected a text"),
+                ({"plugin": ["a", "b"]}, r"^plugin is \['a', 'b'\]; expected a path$")):
+            for function in (kvcheck.check, kvcheck.uniformity):
+                with self.assertRaisesRegex(kvcheck.Error, sentence):
+                    function(**options)
 
     def test_sentences_keep_command_lines(self):
         with self.assertRaisesRegex(kvcheck.Error, "kvcheck check --list names all"):
