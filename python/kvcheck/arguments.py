@@ -10,7 +10,7 @@ import numpy
 
 from .errors import Error
 
-__all__ = ["array", "flag", "listed", "path", "real", "shown", "text", "whole", "wholes", "word"]
+__all__ = ["array", "file", "flag", "listed", "path", "real", "shown", "text", "whole", "wholes", "word"]
 
 
 def shown(given: Any) -> str:
@@ -124,3 +124,12 @@ def path(name: str, given: Any) -> str:
     except (TypeError, UnicodeEncodeError):
         pass
     raise Error("%s is %s; expected a path" % (name, shown(given)))
+
+
+def file(name: str, given: Any) -> str:
+    """A path of a file or folder. "-" is none: a command line means its standard streams by it."""
+    found = path(name, given)
+    if found == "-":
+        raise Error("%s is '-', which names a standard stream on command lines only; expected a path, such "
+                    "as './-' for a file of that name" % name)
+    return found

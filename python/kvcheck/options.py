@@ -9,7 +9,7 @@ from typing import Any, Dict, List
 import numpy
 
 from . import _kvcheck
-from .arguments import flag, listed, path, shown, text
+from .arguments import file, flag, listed, path, shown, text
 from .errors import Error, in_keywords
 
 __all__ = ["NAMES", "option_words", "with_options", "word_of"]
@@ -38,7 +38,7 @@ def with_options(command: str):
 
     def described(option) -> str:
         value = option.value or "True"
-        about = in_keywords(option.help, names)
+        about = in_keywords(option.help.replace("; - is standard output", ""), names)
         default = " [%s]" % option.default_value if option.default_value else ""
         return textwrap.fill("%s=%s: %s%s" % (keyword(option), value, about, default), width=100,
                              initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
@@ -86,7 +86,7 @@ def _values(name: str, given: Any, option) -> List[str]:
     """The words of what is given for an option that has a value. The program takes numbers as one word, and
     repeats an option for other words."""
     if option.value in _FILES:
-        return [path(name, given)]
+        return [file(name, given)]
     if option.value == "COMMAND" and not isinstance(given, os.PathLike):
         return [text(name, given, "a text, which is a command line for the shell")]
     if option.value in _NUMBERS:

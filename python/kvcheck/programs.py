@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Sequence
 import numpy
 
 from . import _kvcheck
-from .arguments import path, shown
+from .arguments import file, shown
 from .errors import Error, in_keywords
 from .options import NAMES, option_words, with_options, word_of
 from .policies import spec_of, specs_of
@@ -118,7 +118,7 @@ def judge(history: "str | os.PathLike | Iterable[Dict[str, Any]]", **options: An
     history: the path of a file, or its lines as dictionaries (properties/HISTORY.md).
     """
     if isinstance(history, (str, os.PathLike)):
-        return _laws("judge", [path("history", history)], options, quiet=False)
+        return _laws("judge", [file("history", history)], options, quiet=False)
     if isinstance(history, (bytes, dict)) or not numpy.iterable(history):
         raise Error("history is %s; expected the path of a file, or its lines as dictionaries" %
                     shown(history))

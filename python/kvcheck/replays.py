@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 import numpy
 
 from . import _kvcheck
-from .arguments import flag, path, text, whole, wholes
+from .arguments import file, flag, text, whole, wholes
 from .errors import Error, in_keywords
 from .policies import specs_of
 from .tables import frame, joined, structured, table
@@ -238,7 +238,7 @@ def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequenc
     request.threads = 0 if threads is None else whole("threads", threads, 1, _MOST)
     request.policies = specs_of("policies", policies)
     if output is not None:
-        request.output = os.fsencode(path("output", output))
+        request.output = os.fsencode(file("output", output))
     trace = trace_of(trace)  # last, as it may take long
     request.command = _command(trace, request)
     try:

@@ -78,6 +78,21 @@ class Programs(unittest.TestCase):
         for function in (kvcheck.check, kvcheck.judge, kvcheck.uniformity, kvcheck.eval):
             without_commands = re.sub("`[^`]*`", "", function.__doc__)
             self.assertNotRegex(without_commands, r"(?<![-\w])--?[a-z]")
+            self.assertNotIn("standard output", function.__doc__)
+
+    def test_standard_streams_are_no_files(self):
+        subject = "fifo:budget=9"
+        calls = [lambda name=name: kvcheck.check(subject, filter="size.stored", **{name: "-"})
+                 for name in ("record", "junit")]
+        read = {"model": MODEL, "text": MODEL + "/held-out.txt", "tokens": 8}
+        calls += [lambda name=name: kvcheck.eval("dense", **read, **{name: "-"})
+                  for name in ("output", "csv", "markdown")]
+        calls += [lambda: kvcheck.judge("-"), lambda: kvcheck.judge(Laws.run_of(2), junit="-"),
+                  lambda: kvcheck.uniformity(subject, plot="-"),
+                  lambda: kvcheck.replay(TRACE, "fifo", 9, output="-")]
+        for call in calls:
+            with self.assertRaisesRegex(kvcheck.Error, "^[a-z]+ is '-', which names a standard stream"):
+                call()
 
     def test_options_are_what_their_values_are_called(self):
         for options, sentence in (
