@@ -9,6 +9,7 @@ import numpy
 from . import _kvcheck
 from .arguments import file, flag, text, whole, wholes
 from .errors import Error, in_keywords
+from .origins import FromSpec
 from .policies import specs_of
 from .tables import frame, joined, structured, table
 from .traces import Trace, trace_of
@@ -239,21 +240,28 @@ def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequenc
     request.policies = specs_of("policies", policies)
     if output is not None:
         request.output = os.fsencode(file("output", output))
-    trace = trace_of(trace)  # last, as it may take long
-    request.command = _command(trace, request)
+    given, trace = trace, trace_of(trace)  # last, as it may take long
+    request.command = _command(_named(given, trace), request)
     try:
         return Replay(trace, _kvcheck.replay(trace._handle, request))
     except Error as error:
         raise Error(in_keywords(str(error), {"policy": "policies", "budget": "budgets"})) from None
 
 
-def _command(trace: Trace, request: "_kvcheck.ReplayRequest") -> str:
+def _named(given: Any, trace: Trace) -> str:
+    """What names this trace in a call: a path as it was given."""
+    if isinstance(given, (str, bytes, os.PathLike)):
+        return str(os.fsdecode(given))
+    return "synthetic:" + trace.name if isinstance(trace._origin, FromSpec) else trace.name
+
+
+def _command(source: str, request: "_kvcheck.ReplayRequest") -> str:
     """The call that made a run, for the pages that tell of it; what has its default is left out."""
     given = {"budgets": request.budgets, "seeds": request.seeds, "chunk": request.chunk,
              "oracle": request.oracle, "top_k": request.top_k}
     default = {"budgets": [], "seeds": [1], "chunk": 0, "oracle": False, "top_k": 16}
     return "kvcheck.replay(%s)" % ", ".join(
-        [repr(trace.name), repr(request.policies),
+        [repr(source), repr(request.policies),
          *("%s=%r" % (name, value) for name, value in given.items() if value != default[name])])
 
 

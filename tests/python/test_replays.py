@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from pathlib import Path
 
 import numpy
 
@@ -50,6 +51,18 @@ class Replays(unittest.TestCase):
                     self.assertEqual(cell[name], row[name], name)
         heads = [row["retained_mass"] for row in rows if row["type"] == "head"]
         self.assertEqual(result.heads["retained_mass"].tolist(), heads)
+
+    def test_the_command_of_a_run_names_the_file_as_the_caller_did(self):
+        relative = os.path.relpath(BUNDLED[0])
+        with tempfile.TemporaryDirectory() as folder:
+            stream = kvcheck.generate(SYNTHETIC[0])
+            for given, named in ((relative, relative), (Path(relative), relative),
+                                 (SYNTHETIC[0], SYNTHETIC[0]), (stream, "synthetic:" + stream.name),
+                                 (kvcheck.open_trace(relative), os.path.basename(relative))):
+                kvcheck.replay(given, "fifo", 16, output=folder + "/run.db")
+                with contextlib.closing(sqlite3.connect(folder + "/run.db")) as file:
+                    command, = file.execute("SELECT command FROM runs ORDER BY id DESC").fetchone()
+                self.assertEqual(command, "kvcheck.replay(%r, ['fifo'], budgets=[16])" % named)
 
     def test_the_oracle_needs_no_policy(self):
         bounds = kvcheck.oracle(SYNTHETIC[0], [16, 40])
@@ -131,7 +144,7 @@ class Replays(unittest.TestCase):
                     "2", "--oracle", "-o", theirs)
             self.assertEqual(dump(ours), dump(theirs))
             self.assertRegex(kvcheck.run("report", "--list", ours).out,
-                             r"kvcheck\.replay\('zipf:tokens=300,.*', \['h2o', 'random'\], budgets="
+                             r"kvcheck\.replay\('synthetic:zipf:tokens=300,.*', \['h2o', 'random'\], budgets="
                              r"\[16, 40\], seeds=\[1, 2\], oracle=True\)")
 
             rows = kvcheck.generate("zipf", tokens=60, heads=2).attention()
