@@ -226,7 +226,8 @@ def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequenc
     the specs]. seeds: so many seeds from 1 on, or their list; policies without random draws run once.
     chunk: tokens that are fed together. oracle: also compute what an optimal cache would have
     retained. threads: [all cores]; one if a policy is Python's. output: add the run to this results
-    file, of which the program makes pages and figures: run("explore", "run.db").
+    file, of which the program makes pages and figures: run("explore", "run.db"). For the words and the
+    attention of a trace of arrays, save() it and name the file: run(..., "--trace", "t.safetensors").
 
     Python's lock is free meanwhile, but for calls of Python policies. Ctrl-C raises KeyboardInterrupt.
     """

@@ -155,7 +155,7 @@ class Replays(unittest.TestCase):
             self.assertEqual(kvcheck.run("explore", ours, "-o", page).status, 0)
             self.assertTrue(os.path.exists(page))
 
-    def test_arrays_in_a_file_are_told_apart_and_found_again(self):
+    def test_arrays_in_a_file_are_texts_of_their_own(self):
         traces = [kvcheck.attention(kvcheck.generate("zipf", tokens=60, heads=2, seed=seed).attention(),
                                     words=["a "] * 60) for seed in (1, 2, 3)]
         with tempfile.TemporaryDirectory() as folder:

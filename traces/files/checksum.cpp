@@ -1,10 +1,11 @@
 #include "kvcheck/traces/files/checksum.h"
 
+#define XXH_STATIC_LINKING_ONLY  // for the size of its state
 #include <xxhash.h>
 
 #include <algorithm>
 #include <charconv>
-#include <new>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -32,8 +33,7 @@ std::optional<std::uint64_t> kept(const std::string& path, const FileStamp& stam
 
 }  // namespace
 
-Checksum::Checksum() : state_(XXH3_createState(), &XXH3_freeState) {
-  if (state_ == nullptr) throw std::bad_alloc();
+Checksum::Checksum() : state_(std::make_shared<XXH3_state_s>()) {
   XXH3_64bits_reset(state_.get());
 }
 

@@ -9,6 +9,7 @@
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/traces/files/checksum.h"
 #include "kvcheck/traces/files/safetensors.h"
 #include "kvcheck/traces/metadata.h"
 

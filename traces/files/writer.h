@@ -15,10 +15,11 @@
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/file.h"
-#include "kvcheck/traces/files/checksum.h"
 #include "kvcheck/traces/trace.h"
 
 namespace kv {
+
+class Checksum;  // traces/files/checksum.h
 
 // Usage: create, then write() all numbers, then commit(). The numbers are, for each layer of
 // info.layers in order,
