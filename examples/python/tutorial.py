@@ -2,6 +2,8 @@
 
     pip install .
     python3 examples/python/tutorial.py FOLDER        # results and the figure are written there
+
+It reads a trace that lies in kvcheck's sources. Elsewhere, name a trace with words: tutorial.py FOLDER TRACE.
 """
 
 import os
@@ -11,10 +13,15 @@ import numpy
 
 import kvcheck
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-RECORDED = os.path.normpath(
+FILE = globals().get("__file__")  # editors that run cells alone may not tell
+ARGUMENTS = sys.argv[1:] if FILE else []
+FOLDER = ARGUMENTS[0] if ARGUMENTS else "."
+HERE = os.path.dirname(os.path.abspath(FILE or "examples/python/tutorial.py"))
+RECORDED = ARGUMENTS[1] if len(ARGUMENTS) > 1 else os.path.normpath(
     os.path.join(HERE, "..", "..", "traces", "data", "tinystories-2m.qkv.safetensors"))
-FOLDER = sys.argv[1] if len(sys.argv) > 1 else "."
+if not os.path.exists(RECORDED):
+    sys.exit("'%s' is not there; run this file in kvcheck's sources, or name a trace with words: "
+             "python3 tutorial.py FOLDER TRACE" % RECORDED)
 
 # %% A trace from an array
 # Rows of attention of any model, [heads, n, n]: row t is what query t gives to keys 0 to t.

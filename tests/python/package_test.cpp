@@ -1,4 +1,6 @@
 // The Python package: its own tests, which are Python, and the ways to have it.
+#include <filesystem>
+
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 
@@ -75,6 +77,18 @@ TEST_F(PythonPackage, TutorialEndsInAFigure) {
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("LargestMass holds what it claims"));
   EXPECT_THAT(test::read_text(folder / "tutorial.svg"), HasSubstr("largest-mass"));
+}
+
+TEST_F(PythonPackage, TutorialSaysWhatItNeedsElsewhere) {
+  const test::TemporaryFolder folder;
+  const std::string copy = folder / "tutorial.py";
+  std::filesystem::copy_file(KVCHECK_SOURCE_DIR "/examples/python/tutorial.py", copy);
+  const Ran ran = python("'" + copy + "' '" + (folder / "") + "'");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("tinystories-2m.qkv.safetensors' is not there; run this file "
+                              "in kvcheck's sources, or name a trace with words"),
+                    Not(HasSubstr("Traceback"))));
 }
 
 TEST_F(PythonPackage, ServesCachesWithoutTheModule) {
