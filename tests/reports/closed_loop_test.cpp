@@ -13,7 +13,9 @@
 namespace kv::reports {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using testing::fake_evaluation;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -132,13 +134,13 @@ TEST(ClosedLoopText, TablesShowPerplexityAndRecall) {
   EXPECT_THAT(text, HasSubstr("256-512"));
   EXPECT_THAT(text, HasSubstr("2.718"));
   const Table perplexities = perplexity_table(result);
-  EXPECT_EQ(perplexities.columns[4].name, "perplexity_after");
-  EXPECT_EQ(perplexities.rows[0][4].text, "-");
-  EXPECT_EQ(perplexities.rows[1][4].exact, shortest(result.cells[1].perplexity_after()));
-  EXPECT_NEAR(std::stod(perplexities.rows[1][4].exact), std::exp(1.375), 1e-9);
+  EXPECT_EQ(perplexities.columns.back().name, "perplexity_after");
+  EXPECT_EQ(perplexities.rows[0].back().text, "-");
+  EXPECT_EQ(perplexities.rows[1].back().exact, shortest(result.cells[1].perplexity_after()));
+  EXPECT_NEAR(std::stod(perplexities.rows[1].back().exact), std::exp(1.375), 1e-9);
   ClosedLoopResult lossless = result;
   lossless.cells.resize(1);
-  EXPECT_EQ(perplexity_table(lossless).columns[4].name, "perplexity");
+  EXPECT_EQ(perplexity_table(lossless).columns.back().name, "kv_kib");
   const Table recall = recall_table(result);
   std::vector<std::string> titles;
   for (const Column& column : recall.columns) titles.push_back(column.title);
@@ -163,6 +165,12 @@ TEST(ClosedLoopText, CsvHasEveryCellUnderOneHeader) {
     }
     EXPECT_EQ(commas, 29) << lines[i];
   }
+  // Columns are added at the end (docs/versions.md).
+  EXPECT_THAT(lines[0], AllOf(HasSubstr(",perplexity,kv_bytes,retained_mass,asked_1-16,"),
+                              EndsWith(",right_256-65536,targets_after,perplexity_after")));
+  const ClosedLoopCell& cell = results[0].cells[1];
+  EXPECT_THAT(lines[2], EndsWith("," + std::to_string(cell.targets_after) + "," +
+                                 shortest(cell.perplexity_after())));
 }
 
 TEST(ClosedLoopText, SaysHowWeightsKeysAndValuesWereStored) {
