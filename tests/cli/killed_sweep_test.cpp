@@ -65,7 +65,8 @@ TEST(KilledSweep, RefusesASecondWriter) {
       "cd " + (folder / "") +
       " && flock -x run.db true && exec 9>>run.db && flock -x 9 && $K sweep plan.json -o run.db");
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("'run.db' is being written by another run, of this process or of another"));
+  EXPECT_THAT(ran.err,
+              HasSubstr("'run.db' is being written by another run, of this process or of another"));
 }
 
 }  // namespace

@@ -129,7 +129,8 @@ TEST(SweepFile, IsWrittenByOneProcessAtATime) {
   const auto file = taken(SweepFile::open(folder.path("a.db"), a_sweep()));
   const auto other = SweepFile::open(folder.path("a.db"), a_sweep());
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().message, HasSubstr("is being written by another run, of this process or of another"));
+  EXPECT_THAT(other.error().message,
+              HasSubstr("is being written by another run, of this process or of another"));
 }
 
 }  // namespace
