@@ -1,8 +1,11 @@
 // What holds for every generator: rows, what planted() states, chance.
 #include "kvcheck/traces/synthetic/synthetic.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <numeric>
 #include <set>
 
@@ -71,6 +74,41 @@ TEST(SyntheticTraces, AreMadeUntilTheyAreNoLongerRequested) {
     // Each of 18 million pairs takes some ten nanoseconds.
     EXPECT_THAT(asked, testing::AllOf(testing::Ge(3), testing::Le(10)));
     EXPECT_EQ(made->info().name, make_synthetic(*spec).info().name);
+  }
+}
+
+// Bytes of this process that are in memory.
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(SyntheticTraces, AskBeforeAllOfTheirMemoryIsTouched) {
+  const auto spec = parse_synthetic("zipf:tokens=8192,heads=4");
+  ASSERT_TRUE(spec);
+  const std::size_t before = resident_bytes();
+  std::size_t then = 0;
+  EXPECT_FALSE(make_synthetic(*spec, [&] {
+    then = resident_bytes();
+    return false;
+  }));
+  EXPECT_GT(then, before);
+  EXPECT_LT(then, before + synthetic_bytes(*spec) / 2);
+}
+
+TEST(SyntheticTraces, HoldZeroAboveTheDiagonal) {
+  // Memory that was used before is not zero.
+  std::vector<std::vector<unsigned char>> used(64, std::vector<unsigned char>(9000, 0xFF));
+  used.clear();
+  const Trace trace = make("zipf:tokens=24,heads=4");
+  const TensorView& rows = trace.layer(0).attention;
+  for (std::size_t row = 0; row < std::size_t{4} * 24; ++row) {
+    for (std::size_t key = row % 24 + 1; key < 24; ++key) {
+      EXPECT_EQ(number_at(rows, row * 24 + key), 0) << row << " " << key;
+    }
   }
 }
 

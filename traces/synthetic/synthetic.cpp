@@ -21,28 +21,28 @@ float rounded_to(Number number, double value) {
   return number == Number::f32 ? rounded : f16_to_f32(f32_to_f16(rounded));
 }
 
-// The memory for the numbers of one trace; take() hands it out tensor by tensor.
+// The memory for the numbers of one trace; take() hands it out tensor by tensor, each of which must
+// be written whole. To clear gigabytes at once would take seconds without a question to the caller.
 class Buffer {
  public:
   Buffer(std::size_t numbers, Number number)
       : number_(number),
-        bytes_(
-            std::make_shared<std::vector<std::byte>>(numbers * (number == Number::f32 ? 4 : 2))) {}
+        size_(numbers * (number == Number::f32 ? 4 : 2)),
+        bytes_(std::make_unique_for_overwrite<std::byte[]>(size_)) {}
 
   TensorView take(std::vector<std::size_t> shape) {
-    TensorView view{number_, std::move(shape), bytes_->data() + used_};
+    TensorView view{number_, std::move(shape), bytes_.get() + used_};
     std::size_t size = view.bytes_per_number();
     for (const std::size_t extent : view.shape) size *= extent;
     used_ += size;
-    KV_CHECK(used_ <= bytes_->size());
+    KV_CHECK(used_ <= size_);
     return view;
   }
 
   // Rounds `values` into the tensor from its offset-th number on.
   void put(const TensorView& view, std::size_t offset, std::span<const double> values) {
+    std::byte* to = place(view, offset);
     const std::size_t width = view.bytes_per_number();
-    const auto tensor = static_cast<std::size_t>(view.data - bytes_->data());
-    std::byte* to = bytes_->data() + tensor + offset * width;
     for (const double value : values) {
       const float rounded = rounded_to(number_, value);
       const std::uint16_t half = f32_to_f16(rounded);
@@ -51,11 +51,22 @@ class Buffer {
     }
   }
 
+  // Writes `count` zeros into the tensor from its offset-th number on.
+  void clear(const TensorView& view, std::size_t offset, std::size_t count) {
+    std::memset(place(view, offset), 0, count * view.bytes_per_number());
+  }
+
   [[nodiscard]] std::shared_ptr<const void> owner() const { return bytes_; }
 
  private:
+  std::byte* place(const TensorView& view, std::size_t offset) {
+    const auto tensor = static_cast<std::size_t>(view.data - bytes_.get());
+    return bytes_.get() + tensor + offset * view.bytes_per_number();
+  }
+
   Number number_;
-  std::shared_ptr<std::vector<std::byte>> bytes_;
+  std::size_t size_;
+  std::shared_ptr<std::byte[]> bytes_;
   std::size_t used_ = 0;
 };
 
@@ -99,7 +110,9 @@ std::optional<Trace::Layer> make_rows(const SyntheticSpec& spec,
       for (Position t = 0; t < spec.tokens; ++t) {
         const std::span<double> visible(row.data(), t + 1);
         rows.row(head, t, visible);
-        buffer.put(out.attention, (head * spec.tokens + t) * spec.tokens, visible);
+        const std::size_t at = (head * spec.tokens + t) * spec.tokens;
+        buffer.put(out.attention, at, visible);
+        buffer.clear(out.attention, at + t + 1, spec.tokens - t - 1);
         if (!pace.after(t + 1)) return {};
       }
     }
