@@ -19,8 +19,8 @@ __all__ = ["NAMES", "option_words", "with_options", "word_of"]
 NAMES = {"eval": {"policy": "policies", "budget": "budgets"}}
 
 
-# Options that a function has an argument for, or that print a text.
-_LEFT_OUT = {"explain", "help", "json", "list", "policy", "quiet"}
+# Options that print a text, or what a function returns.
+_LEFT_OUT = {"explain", "help", "json", "list", "quiet"}
 
 # What a value is, by the word for it in help; other values are numbers, texts or paths.
 _FILES = {"DIR", "FILE", "LIB", "PATH"}
@@ -47,11 +47,12 @@ def with_options(command: str):
         signature = inspect.signature(function)
         own = [parameter for parameter in signature.parameters.values()
                if parameter.kind != inspect.Parameter.VAR_KEYWORD]
+        others = [option for option in options if keyword(option) not in signature.parameters]
         taken = [inspect.Parameter(keyword(option), inspect.Parameter.KEYWORD_ONLY, default=None)
-                 for option in options]
+                 for option in others]
         function.__signature__ = signature.replace(parameters=[*own, *taken])
         function.__doc__ = "%s\n\nOptions, as of the command; lists where it takes several:\n%s\n" % (
-            inspect.cleandoc(function.__doc__), "\n".join(map(described, options)))
+            inspect.cleandoc(function.__doc__), "\n".join(map(described, others)))
         return function
 
     return decorated
