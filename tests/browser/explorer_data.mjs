@@ -44,7 +44,7 @@ async function lazy(browser) {
     const { inflated: read } = window;
     window.inflated = async (id) => {
       window.inflated = read;
-      await new Promise((done) => { setTimeout(done, 300); });
+      await new Promise((done) => { window.release = done; });
       window.late = true;
       return read(id);
     };
@@ -52,6 +52,7 @@ async function lazy(browser) {
   await page.select('#policy', 'lru');
   await pick(page, '#policy', 'fifo');
   assert.equal(await page.evaluate(() => window.late), undefined);
+  await page.evaluate(() => window.release());
   await page.waitForFunction(() => window.late && decoded.parts === 13);
   assert.match(await textOf(page, '#spec'), /^fifo/);
   // An address may name what the browser has not read yet when the script begins.
