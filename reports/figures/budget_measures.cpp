@@ -35,23 +35,27 @@ std::vector<BudgetMeasure> measures_of(const Sweep& sweep, const std::vector<Lin
   });
   std::vector<BudgetMeasure> measures = {{.metric = &AfterLossSummary::retained_mass,
                                           .name = "retained_mass",
-                                          .label = "retained mass"},
+                                          .label = "retained mass",
+                                          .short_label = "retained mass"},
                                          {.metric = &AfterLossSummary::retained_mass,
                                           .lost = true,
                                           .logarithmic = true,
                                           .name = "lost_mass",
-                                          .label = "lost mass, 1 - retained"}};
+                                          .label = "lost mass, 1 - retained",
+                                          .short_label = "lost mass"}};
   // KL to dense is no third measure: at absolute positions it is -ln(retained mass).
   if (errors) {
     measures.push_back({.metric = &AfterLossSummary::output_error,
                         .logarithmic = true,
                         .name = "output_error",
-                        .label = "relative output error"});
+                        .label = "relative output error",
+                        .short_label = "output error"});
   }
   if (sweep.result->top_k > 0) {
     measures.push_back({.metric = &AfterLossSummary::topk_overlap,
                         .name = "topk_overlap",
-                        .label = "top-k overlap"});
+                        .label = "top-k overlap",
+                        .short_label = "top-k overlap"});
   }
   return measures;
 }

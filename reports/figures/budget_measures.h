@@ -17,6 +17,7 @@ struct BudgetMeasure {
   bool logarithmic = false;  // and without bars: their lower ends may be below zero
   const char* name = "";     // in the CSV
   const char* label = "";
+  const char* short_label = "";  // for a low panel
 
   [[nodiscard]] Interval of(const SpecSummary& spec) const;
 };

@@ -121,7 +121,8 @@ Figure attention_figure(const Sweep& sweep) {
     plots +=
         grid.place(i) + panel_title(name, grid.panel_width) +
         axis_label('x', grid.lowest(i), "key position, tokens") +
-        axis_label('y', grid.first_in_row(i), "query position, tokens") +
+        axis_label('y', grid.first_in_row(i),
+                   fitting(grid.panel_height, {"query position, tokens", "query, tokens"})) +
         (i + 1 == std::min(panels.size(), grid.columns) ? "set colorbox\n" : "unset colorbox\n") +
         "plot " + block + " using 1:2:3 with image notitle" +
         (i == 0 ? ""

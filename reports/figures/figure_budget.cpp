@@ -101,7 +101,7 @@ Figure budget_figure(const Sweep& sweep) {
   for (std::size_t i = 0; i < measures.size(); ++i) {
     const BudgetMeasure& measure = measures[i];
     figure.body +=
-        grid.place(i) + "set ylabel '" + measure.label + "'\n" +
+        grid.place(i) + fitting_ylabel(grid, {measure.label, measure.short_label}) +
         axis_label('x', true, "budget, tokens") +
         (measure.logarithmic ? "set logscale y\nset format y '10^{%L}'\nset yrange [*:*]\n" +
                                    std::string(automatic_tics)

@@ -178,11 +178,12 @@ Figure budgets_figure(const Curves& curves) {
                 budget_panel(curves, "perplexity", perplexity, data);
   figure.caption = "Perplexity over all targets, on a logarithmic axis";
   if (asks) {
+    const std::string recall_from = "recall from " + std::to_string(far_back);
     figure.title = "Perplexity and recall against budget";
     figure.body += std::string(legend_done) +
                    "unset logscale y\nset ytics autofreq\nset offsets\n" + grid.place(1) +
-                   "set ylabel 'recall from " + std::to_string(far_back) +
-                   " tokens on'\nset yrange [0:1]\n" + budget_panel(curves, "recall", recall, data);
+                   fitting_ylabel(grid, {recall_from + " tokens on", recall_from + " on"}) +
+                   "set yrange [0:1]\n" + budget_panel(curves, "recall", recall, data);
     figure.caption +=
         ", and the share of questions answered rightly whose fact was last mentioned " +
         std::to_string(far_back) + " or more tokens before (" +
@@ -236,9 +237,10 @@ Figure recall_figure(const Curves& curves) {
   figure.width = grid.width();
   figure.height = grid.height();
   figure.body =
-      plain_axes() + grid.place(0) + legend + grid_lines() +
-      "set yrange [0:1]\nset ylabel 'share answered rightly" + at_budget(curves) +
-      "'\nset xrange [-0.3:" + shortest(static_cast<double>(bins.size()) - 0.7) + "]\nset xtics (" +
+      plain_axes() + grid.place(0) + legend + grid_lines() + "set yrange [0:1]\n" +
+      fitting_ylabel(grid,
+                     {"share answered rightly" + at_budget(curves), "share answered rightly"}) +
+      "set xrange [-0.3:" + shortest(static_cast<double>(bins.size()) - 0.7) + "]\nset xtics (" +
       join(tics, ",") +
       ")\nset xlabel 'tokens since the fact was last mentioned (questions)' offset 0,-1\nplot " +
       join(parts, ", ") + "\n";

@@ -108,12 +108,13 @@ Figure inclusion_figure(const Sweep& sweep) {
                 "unset key\nset xrange [0:" + std::to_string(sweep.result->trace.tokens) + "]\n" +
                 token_tics('x', sweep.result->trace.tokens, 3);
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    figure.body +=
-        grid.place(i) + panel_title(panels[i].line->label, grid.panel_width) +
-        axis_label('x', grid.lowest(i), "position, tokens") +
-        (grid.first_in_row(i) ? "set ylabel 'share resident at the end'\n" : "unset ylabel\n") +
-        "set yrange [0:" + shortest(std::min(1.0, 1.08 * highest[i])) + "]\n" +
-        round_tics('y', highest[i], 5) + plot_of(panels[i], blocks[i]);
+    figure.body += grid.place(i) + panel_title(panels[i].line->label, grid.panel_width) +
+                   axis_label('x', grid.lowest(i), "position, tokens") +
+                   (grid.first_in_row(i)
+                        ? fitting_ylabel(grid, {"share resident at the end", "share resident"})
+                        : "unset ylabel\n") +
+                   "set yrange [0:" + shortest(std::min(1.0, 1.08 * highest[i])) + "]\n" +
+                   round_tics('y', highest[i], 5) + plot_of(panels[i], blocks[i]);
   }
   figure.caption =
       "Share of caches (units and seeds) in which a position that had left the recent window was "

@@ -116,19 +116,26 @@ Figure oracle_figure(const Sweep& sweep) {
   const std::vector<Line> lines = lines_with_share(sweep);
   if (lines.empty()) return figure;
   const Line& usual = usual_line(sweep, lines);
-  Grid grid{
-      .panels = 2, .columns = 2, .panel_width = 340, .panel_height = 260, .gap = labelled_gap};
+  Grid grid{.panels = 2,
+            .columns = 2,
+            .panel_width = 340,
+            .panel_height = 260,
+            .gap = labelled_gap,
+            .row_gap = 50};
   grid.fit(sweep.page);
   // On a narrow page the panel of the bounds has no room for a key of its own.
   const bool narrow = grid.page.width > 0;
+  const bool stacked = grid.columns == 1;
   std::vector<Line> entries = lines;
   if (narrow) {
-    const auto bound = [](const char* label, const Look& look) {
-      return Line{.label = label, .policy = nullptr, .look = look, .specs = {}};
+    const auto bound = [&](const char* label, const Look& look) {
+      return Line{.label = (stacked ? "above: " : "left: ") + std::string(label),
+                  .policy = nullptr,
+                  .look = look,
+                  .specs = {}};
     };
-    entries.insert(entries.begin(),
-                   {bound("left: per step", per_step_look), bound("left: optimum", optimum_look),
-                    bound("left: greedy", greedy_look)});
+    entries.insert(entries.begin(), {bound("per step", per_step_look),
+                                     bound("optimum", optimum_look), bound("greedy", greedy_look)});
   }
   const std::string legend = add_legend(entries, grid);
   figure.width = grid.width();
@@ -139,16 +146,18 @@ Figure oracle_figure(const Sweep& sweep) {
                 (narrow ? legend : "set key bottom right Left reverse samplen 2\n") +
                 "set ylabel 'retained mass'\n" + axis_label('x', true, "budget, tokens") +
                 bounds_panel(sweep, usual, data) + (narrow ? std::string(legend_done) : legend) +
-                grid.place(1) + "set ylabel '" +
-                fitting(grid.panel_height, {"share of the optimum", "of the optimum"}) + "'\n" +
+                grid.place(1) + fitting_ylabel(grid, {"share of the optimum", "of the optimum"}) +
                 shares_panel(sweep, lines, data);
   data.finish(figure);
   figure.caption =
-      "Left: what a cache could retain if its queries see as many rows as those of " + usual.label +
+      std::string(stacked ? "Above" : "Left") +
+      ": what a cache could retain if its queries see as many rows as those of " + usual.label +
       ". Optimum: the most that any cache can retain if evicted tokens never return. Per step: "
       "a looser bound, in which evicted tokens may return. Greedy: a cache that knows the "
-      "future and evicts the tokens with the least future mass. Right: each policy's retained "
-      "mass as a share of the optimum of its own sizes. Open-loop replay of " +
+      "future and evicts the tokens with the least future mass. " +
+      (stacked ? "Below" : "Right") +
+      ": each policy's retained mass as a share of the optimum of its own sizes. Open-loop replay "
+      "of " +
       subject_of(*sweep.result) +
       ". Means over query heads, and over the queries from the first one on that cannot see "
       "every token.";

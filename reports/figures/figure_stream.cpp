@@ -91,8 +91,8 @@ Figure stream_figure(const Sweep& sweep) {
   if (errors) {
     figure.title = "Retained mass and output error over the stream";
     figure.body += std::string(legend_done) + grid.place(1) +
-                   "set ylabel 'relative output error'\nset yrange [0:*]\nplot " +
-                   join(right, ", ") + "\n";
+                   fitting_ylabel(grid, {"relative output error", "output error"}) +
+                   "set yrange [0:*]\nplot " + join(right, ", ") + "\n";
   }
   figure.caption = "Every point is the mean over " + shortest(width) +
                    " consecutive queries, all query heads and all seeds, at budget " +

@@ -18,6 +18,7 @@ namespace {
 struct Panel {
   const char* name;
   const char* label;
+  const char* short_label;  // for a low panel
   std::function<double(const TimedCell&)> value;
 };
 
@@ -28,14 +29,15 @@ double positive(double value) {
 
 std::vector<Panel> panels() {
   return {
-      {"token", "ms per token", [](const TimedCell& cell) { return positive(1e3 * cell.token_s); }},
-      {"attention", "ms in attention",
+      {"token", "ms per token", "ms per token",
+       [](const TimedCell& cell) { return positive(1e3 * cell.token_s); }},
+      {"attention", "ms in attention", "ms, attention",
        [](const TimedCell& cell) { return positive(1e3 * cell.attention_s); }},
-      {"kv", "MiB of keys and values",
+      {"kv", "MiB of keys and values", "MiB stored",
        [](const TimedCell& cell) {
          return positive(static_cast<double>(cell.kv_bytes) / (1024.0 * 1024));
        }},
-      {"peak", "MiB of the process",
+      {"peak", "MiB of the process", "MiB in all",
        [](const TimedCell& cell) {
          return positive(static_cast<double>(cell.peak_bytes) / (1024.0 * 1024));
        }},
@@ -139,8 +141,8 @@ Figure timing_figure(const TimingResult& timings, Page page, const Renaming& ren
                       curve_title(line.label));
     }
     figure.body += grid.place(place) + axis_label('x', grid.lowest(place), "tokens before") +
-                   "set ylabel '" + panel.label + "'\nplot " + join(parts, ", ") + "\n" +
-                   std::string(legend_done);
+                   fitting_ylabel(grid, {panel.label, panel.short_label}) + "plot " +
+                   join(parts, ", ") + "\n" + std::string(legend_done);
     ++place;
   }
   data.finish(figure);

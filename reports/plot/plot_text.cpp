@@ -187,6 +187,10 @@ std::string fitting(double pixels, const std::vector<std::string>& texts) {
   return texts.back();
 }
 
+std::string fitting_ylabel(const Grid& grid, const std::vector<std::string>& texts) {
+  return axis_label('y', true, fitting(grid.panel_height, texts));
+}
+
 std::string subject_of(const ReplayResult& result) {
   const TraceInfo& trace = result.trace;
   const std::string tokens = with_commas(trace.tokens) + " tokens";

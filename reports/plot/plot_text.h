@@ -117,6 +117,9 @@ std::string axis_label(char axis, bool show, const std::string& text);
 // The first of the texts that fits `pixels`, else the last: words for wide and for narrow axes.
 std::string fitting(double pixels, const std::vector<std::string>& texts);
 
+// "set ylabel '...'" with the first of the texts that is no longer than the panels are high.
+std::string fitting_ylabel(const Grid& grid, const std::vector<std::string>& texts);
+
 // "TRACE, 512 tokens, 6 layers x 4 query heads"
 std::string subject_of(const ReplayResult& result);
 
