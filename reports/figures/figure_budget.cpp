@@ -65,7 +65,9 @@ double lowest_of(const Sweep& sweep, const std::vector<Line>& lines, const Budge
   for (const Line& line : lines) {
     for (const std::size_t s : line.specs) {
       const Interval value = measure.of(sweep.specs[s]);
-      const double shown = lines.size() <= most_bars ? std::min(value.low, value.mean) : value.mean;
+      // A policy that draws nothing has no interval: fmin() passes over NaN, min() may not.
+      const double shown =
+          lines.size() <= most_bars ? std::fmin(value.low, value.mean) : value.mean;
       if (std::isfinite(shown)) lowest = std::min(lowest, shown);
     }
   }

@@ -52,6 +52,15 @@ TEST(BudgetFigure, SharesHaveFewTics) {
   EXPECT_EQ(share_tics('y', -0.5), automatic_tics);
 }
 
+// Their means have no interval whose lower end could be the lowest number.
+TEST(BudgetFigure, SharesOfPoliciesThatDrawNothingHaveFewTicsToo) {
+  testing::FakeReplay fake = small_fake();
+  fake.specs = {"window", "h2o:sinks=4"};
+  const std::string body = budget_figure(sweep_of(fake_replay(fake))).body;
+  EXPECT_NE(body.find("set yrange [*:1]\nset ytics 0."), std::string::npos);
+  EXPECT_EQ(body.find("set yrange [*:1]\nset ytics autofreq"), std::string::npos);
+}
+
 // Every spec of a wide sweep is drawn at its budget, and the legend has the room it needs.
 TEST(BudgetFigure, HasRoomForManyPolicies) {
   testing::FakeReplay wide = small_fake();
