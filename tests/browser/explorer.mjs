@@ -193,6 +193,8 @@ async function tables(browser) {
   const sums = await page.evaluate(() => [1, 2, 3, 10, 64, 201, 512].map((seen) =>
     attentionOf(shown.a, seen).reduce((a, b) => a + b)));
   sums.forEach((sum) => assert.ok(Math.abs(sum - 1) < 0.03, sums.join(' ')));
+  assert.deepEqual(await page.evaluate(() => [0.00094, 0, 0.0012, -0.0001].map((value) =>
+    shortNumber(value, 2))), ['< 0.001', '0', '0.0012', '> −0.001']);
   const slots = await column(6);
   assert.equal(new Set(slots).size, slots.length);
   assert.deepEqual(page.mistakes, []);

@@ -13,10 +13,11 @@ function countOf(number, noun) {
   return number + ' ' + noun + (number === 1 ? '' : 's');
 }
 
-// A few digits, as a reader needs them; never 1e-7.
+// A few digits, as a reader needs them; never 1e-7. Below 0.001 no digits, so that one column has
+// one form of small numbers; 0 is exactly that.
 function shortNumber(value, digits = 3) {
   if (value === null || Number.isNaN(value)) return '–';
-  if (value !== 0 && Math.abs(value) < 0.0005) return value < 0 ? '> −0.0005' : '< 0.0005';
+  if (value !== 0 && Math.abs(value) < 0.001) return value < 0 ? '> −0.001' : '< 0.001';
   return String(Number(value.toPrecision(digits)));
 }
 
