@@ -150,6 +150,8 @@ Result<std::vector<ClosedLoopResult>> evaluated(const EvalPlan& plan,
 std::string markdown_of(const ClosedLoopResult& result, bool first) {
   std::string text = (first ? "" : "\n") + reports::closed_loop_line(result) + "\n";
   text += reports::to_markdown(reports::perplexity_table(result));
+  const std::string words = reports::perplexity_words(result);
+  if (!words.empty()) text += "\n" + words + "\n";
   if (reports::has_open_loop(result)) {
     text += "\n" + reports::to_markdown(reports::loops_table(result)) + "\n" +
             reports::loops_words(result) + "\n";
@@ -162,6 +164,8 @@ void print(const EvalPlan& plan, const std::vector<ClosedLoopResult>& results, S
     if (&result != &results.front()) streams.out << "\n";
     streams.out << reports::closed_loop_line(result) << "perplexity, also over runs of targets\n\n"
                 << reports::to_text(reports::perplexity_table(result), streams.columns);
+    const std::string words = reports::perplexity_words(result);
+    if (!words.empty()) streams.out << "\n" << words << "\n";
     if (reports::has_open_loop(result)) {
       streams.out << "\n"
                   << reports::to_text(reports::loops_table(result), streams.columns) << "\n"

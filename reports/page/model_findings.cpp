@@ -11,6 +11,7 @@
 #include "kvcheck/reports/page/findings.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/tables.h"
+#include "kvcheck/sim/replay/closed_loop.h"
 
 namespace kv::reports {
 namespace {

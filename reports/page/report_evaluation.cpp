@@ -39,6 +39,8 @@ std::string words_of(const ClosedLoopResult& result) {
       "<p>Perplexity is exp of the mean of -ln of the probability that the model gave to the "
       "token that came next; a column with a range is over the targets in that range of their "
       "stream.";
+  const std::string after = perplexity_words(result);
+  if (!after.empty()) words += " " + after;
   if (result.asks()) {
     words +=
         " Recall is the share of the text's questions whose likeliest next token was the answer; "

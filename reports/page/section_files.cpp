@@ -57,11 +57,13 @@ SectionFiles files_of(const ReplayResult& result) {
 
 SectionFiles files_of(const ClosedLoopResult& result) {
   const Table perplexity = perplexity_table(result);
-  SectionFiles files = {{"perplexities.csv", to_csv(perplexity)},
-                        {"perplexity.md", to_markdown(perplexity)},
-                        {"cells.csv", closed_loop_csv(std::span(&result, 1))},
-                        {"cells.jsonl", closed_loop_json(result)},
-                        {"series.csv", closed_loop_series_csv(result)}};
+  const std::string words = perplexity_words(result);
+  SectionFiles files = {
+      {"perplexities.csv", to_csv(perplexity)},
+      {"perplexity.md", to_markdown(perplexity) + (words.empty() ? "" : "\n" + words + "\n")},
+      {"cells.csv", closed_loop_csv(std::span(&result, 1))},
+      {"cells.jsonl", closed_loop_json(result)},
+      {"series.csv", closed_loop_series_csv(result)}};
   if (has_open_loop(result)) {
     const Table loops = loops_table(result);
     files.emplace_back("loops.csv", to_csv(loops));

@@ -6,6 +6,7 @@
 #include "kvcheck/reports/numbers/csv.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
+#include "kvcheck/sim/replay/closed_loop.h"
 
 namespace kv::reports {
 namespace {

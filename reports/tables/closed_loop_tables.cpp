@@ -9,6 +9,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/row_names.h"
+#include "kvcheck/sim/replay/closed_loop.h"
 
 namespace kv::reports {
 namespace {
@@ -45,9 +46,46 @@ std::string counted(std::size_t count, const std::string& noun) {
   return with_commas(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+double nats_of(const ClosedLoopCell& cell) {
+  double nats = 0;
+  for (const LossPoint& point : cell.series) nats += point.nats;
+  return nats;
+}
+
+bool has_dense_after(const ClosedLoopResult& result) {
+  return std::ranges::any_of(result.cells, [&](const ClosedLoopCell& cell) {
+    return !std::isnan(dense_perplexity_after(result, cell));
+  });
+}
+
+std::vector<Segment> segments_in(const ClosedLoopResult& result) {
+  if (result.cells.empty()) return {};
+  return segments_of(result.cells.front().series, result.segment);
+}
+
 bool evicts_in(const ClosedLoopResult& result) {
   return std::ranges::any_of(result.cells,
                              [](const ClosedLoopCell& cell) { return cell.targets_after > 0; });
+}
+
+// What the policy's predictions from its first loss on are, and what they compare with.
+void add_columns_after(Table& table, bool dense) {
+  table.columns.push_back({.title = "once evicting", .name = "perplexity_after", .number = true});
+  if (dense) {
+    table.columns.push_back(
+        {.title = "dense there", .name = "dense_perplexity_after", .number = true});
+  }
+  table.columns.push_back({.title = "targets", .name = "targets_after", .number = true});
+}
+
+void add_entries_after(std::vector<Entry>& row, const ClosedLoopResult& result, std::size_t i) {
+  const ClosedLoopCell& cell = result.cells[i];
+  row.push_back(perplexity_entry(cell.perplexity_after()));
+  if (has_dense_after(result)) {
+    row.push_back(perplexity_entry(dense_perplexity_after(result, cell)));
+  }
+  const std::string exact = std::to_string(cell.targets_after);
+  row.push_back({cell.targets_after == 0 ? "-" : with_commas(cell.targets_after), exact});
 }
 
 }  // namespace
@@ -73,23 +111,37 @@ RecallBin far_recall(const ClosedLoopCell& cell) {
   return sum;
 }
 
+double dense_perplexity_after(const ClosedLoopResult& result, const ClosedLoopCell& cell) {
+  if (cell.targets_after == 0) return not_measured;
+  const std::string storage = stored_as(cell.cell.spec, result.storage);
+  const auto is_reference = [&](const ClosedLoopCell& other) {
+    const Spec& spec = other.cell.spec;
+    return !spec.bounded() && other.targets_after == 0 && other.targets() == cell.targets() &&
+           stored_as(spec, result.storage) == storage;
+  };
+  const auto dense = std::ranges::find_if(result.cells, is_reference);
+  if (dense == result.cells.end()) return not_measured;
+  const double before = nats_of(cell) - cell.nats_after;
+  return perplexity_of(std::max(nats_of(*dense) - before, 0.0), cell.targets_after);
+}
+
 Table perplexity_table(const ClosedLoopResult& result) {
   Table table{.columns = spec_columns(), .rows = {}};
   table.columns.push_back({.title = "", .name = "seed", .number = true, .exact_only = true});
   table.columns.push_back({.title = "perplexity", .name = "perplexity", .number = true});
-  const auto segments = result.cells.empty()
-                            ? std::vector<Segment>()
-                            : segments_of(result.cells.front().series, result.segment);
+  const std::vector<Segment> segments = segments_in(result);
   for (const Segment& segment : segments) {
     const std::string range = std::to_string(segment.first) + "-" + std::to_string(segment.last);
-    table.columns.push_back({.title = range, .name = "perplexity_" + range, .number = true});
+    table.columns.push_back({.title = range,
+                             .name = "perplexity_" + range,
+                             .number = true});
   }
   const bool asks = result.asks();
   if (asks) table.columns.push_back({.title = "recall", .name = "recall", .number = true});
   table.columns.push_back({.title = "KiB", .name = "kv_kib", .number = true});
   const bool evicts = evicts_in(result);
   if (evicts) {
-    table.columns.push_back({.title = "once evicting", .name = "perplexity_after", .number = true});
+    add_columns_after(table, has_dense_after(result));
   }
   const std::vector<std::string> names = names_of_cells(result);
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
@@ -103,10 +155,21 @@ Table perplexity_table(const ClosedLoopResult& result) {
     if (asks) row.push_back(share_entry(cell.recall_in_all()));
     const std::string kib = std::to_string((cell.kv_bytes + 1023) / 1024);
     row.push_back({kib, kib});
-    if (evicts) row.push_back(perplexity_entry(cell.perplexity_after()));
+    if (evicts) add_entries_after(row, result, i);
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+std::string perplexity_words(const ClosedLoopResult& result) {
+  if (!evicts_in(result)) return "";
+  const std::string beginning =
+      "Once evicting is the perplexity over the targets from the policy's first loss on. ";
+  const std::string others =
+      "Each budget begins at another target, so compare policies at one budget";
+  if (!has_dense_after(result)) return beginning + others + ".";
+  return beginning + "Dense there is dense's over the same targets. " + others +
+         ", or each with dense there.";
 }
 
 Table recall_table(const ClosedLoopResult& result) {

@@ -9,16 +9,30 @@
 #include <vector>
 
 #include "kvcheck/reports/tables/tables.h"
-#include "kvcheck/sim/replay/closed_loop.h"
+
+namespace kv {
+struct ClosedLoopCell;
+struct ClosedLoopResult;
+struct RecallBin;
+}  // namespace kv
 
 namespace kv::reports {
 
 // The name of each cell's spec, from names_of().
 std::vector<std::string> names_of_cells(const ClosedLoopResult& result);
 
+// Dense's perplexity over the targets from the cell's first loss on; NaN if the cell loses nothing,
+// or the result has no dense that stores keys and values alike. Before its first loss a cell
+// predicts as dense does, so dense's sum of losses there is the cell's own.
+double dense_perplexity_after(const ClosedLoopResult& result, const ClosedLoopCell& cell);
+
 // A row per cell: perplexity over all targets and over segments of doubling length, recall over all
-// distances if the text asks questions, and KiB of keys and values.
+// distances if the text asks questions, and KiB of keys and values. If a cell evicts, the
+// perplexity from its first loss on, dense's over the same targets, and how many these are.
 Table perplexity_table(const ClosedLoopResult& result);
+
+// What these last columns mean, in sentences; empty if the table has none.
+std::string perplexity_words(const ClosedLoopResult& result);
 
 // A row per cell: the share of correct answers by distance. The column titles say how many
 // questions there were. The table has no rows if the text asks none.

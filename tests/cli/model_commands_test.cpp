@@ -33,7 +33,8 @@ TEST_F(ModelCommands, EvalPrintsARowPerPolicyAndBudget) {
   EXPECT_THAT(ran.out, HasSubstr("in 1 stream; closed loop"));
   EXPECT_THAT(ran.out, HasSubstr("perplexity"));
   EXPECT_THAT(ran.out, HasSubstr("16-32"));
-  EXPECT_EQ(split(ran.out, '\n').size(), 3U + 1 + 3 + 1) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("Dense there is dense's over the same targets."));
+  EXPECT_EQ(split(ran.out, '\n').size(), 3U + 1 + 3 + 2 + 1) << ran.out;
 }
 
 TEST_F(ModelCommands, EvalsJsonDoesNotDependOnTheChunk) {

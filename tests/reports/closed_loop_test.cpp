@@ -134,13 +134,6 @@ TEST(ClosedLoopText, TablesShowPerplexityAndRecall) {
   EXPECT_THAT(text, HasSubstr("256-512"));
   EXPECT_THAT(text, HasSubstr("2.718"));
   const Table perplexities = perplexity_table(result);
-  EXPECT_EQ(perplexities.columns.back().name, "perplexity_after");
-  EXPECT_EQ(perplexities.rows[0].back().text, "-");
-  EXPECT_EQ(perplexities.rows[1].back().exact, shortest(result.cells[1].perplexity_after()));
-  EXPECT_NEAR(std::stod(perplexities.rows[1].back().exact), std::exp(1.375), 1e-9);
-  ClosedLoopResult lossless = result;
-  lossless.cells.resize(1);
-  EXPECT_EQ(perplexity_table(lossless).columns.back().name, "kv_kib");
   const Table recall = recall_table(result);
   std::vector<std::string> titles;
   for (const Column& column : recall.columns) titles.push_back(column.title);
@@ -148,6 +141,40 @@ TEST(ClosedLoopText, TablesShowPerplexityAndRecall) {
   EXPECT_EQ(recall.rows[4][3].text, "0.500");
   EXPECT_TRUE(recall_table(fake_evaluation(512, false)).rows.empty());
   EXPECT_EQ(text_of(result), "text.txt, 513 tokens in 1 window of at most 256");
+}
+
+Entry entry_under(const Table& table, const std::string& name, std::size_t row) {
+  const auto at = std::ranges::find(table.columns, name, &Column::name);
+  if (at == table.columns.end()) return {"no column", "no column"};
+  return table.rows[row][static_cast<std::size_t>(at - table.columns.begin())];
+}
+
+TEST(ClosedLoopText, OnceEvictingStandsBesideDenseOverTheSameTargets) {
+  const ClosedLoopResult result = fake_evaluation(512, true);
+  const Table table = perplexity_table(result);
+  EXPECT_EQ(table.columns.back().name, "targets_after");
+  EXPECT_EQ(entry_under(table, "perplexity_after", 0).text, "-");
+  EXPECT_EQ(entry_under(table, "dense_perplexity_after", 0).text, "-");
+  EXPECT_EQ(entry_under(table, "targets_after", 0).text, "-");
+  EXPECT_NEAR(std::stod(entry_under(table, "perplexity_after", 1).exact), std::exp(1.375), 1e-9);
+  EXPECT_EQ(entry_under(table, "targets_after", 1).text, "480");
+  // The window's 32 first targets have 512 * 1.25 - 480 * 1.375 nats, and dense's 512 targets 512.
+  EXPECT_NEAR(std::stod(entry_under(table, "dense_perplexity_after", 1).exact),
+              std::exp((512 - (512 * 1.25 - 480 * 1.375)) / 480), 1e-9);
+  EXPECT_THAT(perplexity_words(result), HasSubstr("or each with dense there."));
+}
+
+TEST(ClosedLoopText, OnceEvictingStandsAloneWithoutADenseThatStoresAlike) {
+  ClosedLoopResult result = fake_evaluation(512, true);
+  result.cells[0].cell.spec = taken(parse_spec("dense;storage=kivi2"));
+  Table table = perplexity_table(result);
+  EXPECT_EQ(entry_under(table, "dense_perplexity_after", 1).text, "no column");
+  EXPECT_EQ(table.columns.back().name, "targets_after");
+  EXPECT_THAT(perplexity_words(result), EndsWith("compare policies at one budget."));
+  result.cells.resize(1);
+  table = perplexity_table(result);
+  EXPECT_EQ(table.columns.back().name, "kv_kib");
+  EXPECT_EQ(perplexity_words(result), "");
 }
 
 TEST(ClosedLoopText, CsvHasEveryCellUnderOneHeader) {
