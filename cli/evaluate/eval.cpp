@@ -162,7 +162,7 @@ std::string markdown_of(const ClosedLoopResult& result, bool first) {
 void print(const EvalPlan& plan, const std::vector<ClosedLoopResult>& results, Streams& streams) {
   for (const ClosedLoopResult& result : results) {
     if (&result != &results.front()) streams.out << "\n";
-    streams.out << reports::closed_loop_line(result) << "perplexity, also over runs of targets\n\n"
+    streams.out << reports::closed_loop_line(result) << reports::perplexity_title(result) << "\n\n"
                 << reports::to_text(reports::perplexity_table(result), streams.columns);
     const std::string words = reports::perplexity_words(result);
     if (!words.empty()) streams.out << "\n" << words << "\n";

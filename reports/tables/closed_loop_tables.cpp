@@ -132,9 +132,11 @@ Table perplexity_table(const ClosedLoopResult& result) {
   const std::vector<Segment> segments = segments_in(result);
   for (const Segment& segment : segments) {
     const std::string range = std::to_string(segment.first) + "-" + std::to_string(segment.last);
+    // A reader need not see all targets twice.
     table.columns.push_back({.title = range,
                              .name = "perplexity_" + range,
-                             .number = true});
+                             .number = true,
+                             .exact_only = segments.size() == 1});
   }
   const bool asks = result.asks();
   if (asks) table.columns.push_back({.title = "recall", .name = "recall", .number = true});
@@ -159,6 +161,10 @@ Table perplexity_table(const ClosedLoopResult& result) {
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+std::string perplexity_title(const ClosedLoopResult& result) {
+  return segments_in(result).size() > 1 ? "perplexity, also over runs of targets" : "perplexity";
 }
 
 std::string perplexity_words(const ClosedLoopResult& result) {

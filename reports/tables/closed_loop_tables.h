@@ -31,6 +31,9 @@ double dense_perplexity_after(const ClosedLoopResult& result, const ClosedLoopCe
 // perplexity from its first loss on, dense's over the same targets, and how many these are.
 Table perplexity_table(const ClosedLoopResult& result);
 
+// What the table shows, as its title.
+std::string perplexity_title(const ClosedLoopResult& result);
+
 // What these last columns mean, in sentences; empty if the table has none.
 std::string perplexity_words(const ClosedLoopResult& result);
 

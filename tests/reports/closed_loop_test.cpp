@@ -177,6 +177,14 @@ TEST(ClosedLoopText, OnceEvictingStandsAloneWithoutADenseThatStoresAlike) {
   EXPECT_EQ(perplexity_words(result), "");
 }
 
+TEST(ClosedLoopText, TheOnlyRangeOfTargetsIsNotShownBesideAllTargets) {
+  const Table one = perplexity_table(fake_evaluation(256, true));
+  EXPECT_THAT(to_text(one, 0), Not(HasSubstr("0-256")));
+  EXPECT_THAT(to_csv(one), HasSubstr(",perplexity,perplexity_0-256,"));
+  EXPECT_EQ(perplexity_title(fake_evaluation(256, true)), "perplexity");
+  EXPECT_THAT(to_text(perplexity_table(fake_evaluation(512, true)), 0), HasSubstr("0-256"));
+}
+
 TEST(ClosedLoopText, CsvHasEveryCellUnderOneHeader) {
   const std::vector<ClosedLoopResult> results = {fake_evaluation(512, true),
                                                  fake_evaluation(64, false)};
