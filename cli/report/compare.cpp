@@ -213,12 +213,12 @@ Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& argumen
   const std::string why = files.size() == 2
                               ? files[0] + " and " + files[1] + " have no text and spec in common"
                               : files[0] + " has no two specs to compare";
-  if (comparisons.empty()) {
-    if (files.size() == 1) return usage_error(why + " in such a measure");
-    return usage_error(why + " that such a measure is known of" +
-                       (apart.empty() ? "" : ". " + apart));
-  }
-  if (!lacking.empty()) notes << "Note: " << why << " in " << join(lacking, ", ") << ".\n";
+  const std::string because = apart.empty() ? "" : ". " + apart;
+  const std::string what =
+      files.size() == 2 ? " that such a measure is known of" : " in such a measure";
+  if (comparisons.empty()) return usage_error(why + what + because);
+  if (lacking.empty()) return comparisons;
+  notes << "Note: " << why << " in " << join(lacking, ", ") << because << ".\n";
   return comparisons;
 }
 

@@ -162,6 +162,24 @@ void add_group(Comparison& comparison,
   rank(comparison.measure, values, std::span(comparison.rows).subspan(first_row));
 }
 
+// Why nothing can be compared with the named specs: a sentence if none of them has a value, though
+// others do; else empty.
+std::string why_unmeasured(const MeasuredTexts& all,
+                           const Measure& measure,
+                           const std::vector<std::string>& against) {
+  const auto named = [&](const MeasuredSpec& spec) {
+    return std::ranges::find(against, spec.canonical) != against.end();
+  };
+  if (against.empty() || all.specs.empty() || std::ranges::any_of(all.specs, named)) return {};
+  const auto spec = parse_spec(against.front());
+  if (!spec) return {};  // of a policy that is not loaded
+  const std::string lacks = row_name(*spec) + " has no value of " + std::string(measure.name);
+  if (!measure.once_evicting || spec->bounded() || spec->selects()) return lacks;
+  return lacks + ", which begins at the first eviction, because it evicts nothing; " +
+         (measure.name == "loss_after" ? "use loss, which is over all targets"
+                                       : "use a policy that evicts");
+}
+
 }  // namespace
 
 double usual_margin(const Measure& measure, const MeasuredTexts& all) {
@@ -184,6 +202,11 @@ Comparison compare_specs(const MeasuredTexts& all,
                         .margin = options.margin.value_or(usual_margin(measure, all)),
                         .layer = all.layer,
                         .texts = all.texts.size()};
+  const std::string unmeasured = why_unmeasured(all, measure, options.against);
+  if (!unmeasured.empty()) {
+    comparison.left_out.push_back(unmeasured);
+    return comparison;
+  }
   const bool best = options.against.empty();
   std::vector<std::string> alone;
   Family family;

@@ -70,7 +70,8 @@ Comparison compare_files(const MeasuredTexts& before,
 
 // The specs of each budget with options.against or the best, over the texts that both have. Caches
 // that store more than their budget are compared among themselves. Specs that have nothing to be
-// compared with are left out.
+// compared with are left out. If no spec of options.against has a value, nothing is compared,
+// and `left_out` says why.
 Comparison compare_specs(const MeasuredTexts& all,
                          const Measure& measure,
                          const CompareOptions& options);

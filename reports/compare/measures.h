@@ -25,6 +25,7 @@ struct Measure {
   // run, and have a section of their own in a report.
   bool only_asked_for = false;
   bool share_of_answers = false;  // each item has from 0 to 1
+  bool once_evicting = false;     // from a spec's first loss on: what loses nothing has no value
 
   // What one value is of, in the plural.
   [[nodiscard]] std::string_view units() const;

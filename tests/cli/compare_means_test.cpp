@@ -142,6 +142,21 @@ TEST_F(CompareMeans, LossOnceEvictingLeavesOutWhatDenseWouldPredictAlike) {
   }
 }
 
+TEST_F(CompareMeans, AgainstDenseWhichHasNoValueSaysWhyAndWhatHas) {
+  const Ran ran = compare({"--against", "dense", "--measure", "loss_after", "--window", "0"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("dense has no value of loss_after, which begins at the first "
+                                 "eviction, because it evicts nothing; use loss, which is over "
+                                 "all targets"));
+  const Ran both = compare(
+      {"--against", "dense", "--measure", "loss_after", "--measure", "loss", "--window", "0"});
+  EXPECT_EQ(both.status, 0) << both.err;
+  EXPECT_THAT(both.err, HasSubstr("in loss_after. dense has no value of loss_after"));
+  const Ran replays =
+      compare({"--against", "dense", "--measure", "retained_mass", "--window", "0"});
+  EXPECT_THAT(replays.err, HasSubstr("because it evicts nothing; use a policy that evicts"));
+}
+
 TEST_F(CompareMeans, ATextInTwoSizesOfWindowsIsNotTwoTexts) {
   const Ran both = compare({"--measure", "loss"});
   EXPECT_EQ(both.status, 2);
