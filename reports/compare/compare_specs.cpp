@@ -65,12 +65,18 @@ std::string other_queries(const MeasuredTexts& all,
       return text < all.specs[i].first_queries.size() && !std::isnan(all.specs[i].values[text]);
     });
     if (some.size() < 2) continue;
-    const auto first = [&](std::size_t i) { return all.specs[i].first_queries[text]; };
+    const auto first = [&](std::size_t i) { return all.specs[i].first_queries[text].target; };
     const auto [early, late] = std::ranges::minmax_element(some, {}, first);
     if (first(*late) - first(*early) < 2) continue;  // one query, as between two timings
-    return "Means begin where each spec first loses a token, which is not the same query: " +
-           names[*early] + " at position " + std::to_string(first(*early)) + ", " + names[*late] +
-           " at " + std::to_string(first(*late));
+    const std::string words =
+        "Means begin where each spec first loses a token, which is not the same query";
+    const auto of_each = [&](std::size_t i) { return all.specs[i].first_queries[text].of_each; };
+    // A mean over streams is no position that a reader could find.
+    if (!of_each(*early) || !of_each(*late)) {
+      return words + " for " + names[*early] + " and " + names[*late];
+    }
+    return words + ": " + names[*early] + " at position " + std::to_string(first(*early)) + ", " +
+           names[*late] + " at " + std::to_string(first(*late));
   }
   return {};
 }

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
-#include "kvcheck/reports/numbers/after_loss.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/numbers/timed_medians.h"
@@ -131,7 +130,7 @@ class Collected {
   void add(const std::string& text,
            const Cell& cell,
            double value,
-           std::optional<Position> first = {}) {
+           std::optional<FirstTarget> first = {}) {
     if (!std::isfinite(value) || (selection_.accepts && !selection_.accepts(cell.spec))) return;
     const std::size_t row = index_of(texts_, text, text);
     const std::size_t column = index_of(specs_, cell.spec.canonical(), cell.spec);
@@ -187,7 +186,7 @@ class Collected {
   Listed<Spec> specs_;
   std::map<std::string, bool> stored_more_;  // by the canonical text, of specs that were replayed
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
-  std::map<std::pair<std::size_t, std::size_t>, Position> first_;
+  std::map<std::pair<std::size_t, std::size_t>, FirstTarget> first_;
 };
 
 void add_replays(Collected& collected,
@@ -201,15 +200,9 @@ void add_replays(Collected& collected,
       const double value = replayed(after, layer ? of_layer(cell, *layer) : cell, measure);
       const bool over_queries = measure != "moved_rows";
       collected.add(text, cell.cell, value,
-                    over_queries ? std::optional(after.first()) : std::nullopt);
+                    over_queries ? std::optional(FirstTarget{after.first()}) : std::nullopt);
     }
   }
-}
-
-// Over the streams, of which most are of one length.
-Position mean_first_loss(const ClosedLoopResult& text, const ClosedLoopCell& cell) {
-  const std::size_t before = cell.targets() - cell.targets_after;
-  return static_cast<Position>(before / std::max<std::size_t>(text.streams, 1));
 }
 
 void add_evaluations(Collected& collected,
@@ -219,8 +212,8 @@ void add_evaluations(Collected& collected,
   for (const ClosedLoopResult& text : run.evaluations) {
     if (window && text.window != *window) continue;
     for (const ClosedLoopCell& cell : text.cells) {
-      std::optional<Position> first;
-      if (measure == "loss_after") first = mean_first_loss(text, cell);
+      std::optional<FirstTarget> first;
+      if (measure == "loss_after") first = first_target(text, cell);
       collected.add(key_of(text), cell.cell, evaluated(cell, measure), first);
     }
   }

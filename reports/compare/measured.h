@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kvcheck/base/position.h"
 #include "kvcheck/reports/compare/measures.h"
+#include "kvcheck/reports/numbers/after_loss.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/sim/spec/spec.h"
 
@@ -22,8 +22,9 @@ struct MeasuredSpec {
   // Than its budget, in any replay of the runs; without one, as the spec lets expect.
   bool stores_more = false;
   std::vector<double> values{};  // by text, the mean over seeds and heads; NaN: not measured
-  // By text, of a mean over queries: the first that counts. Empty for other measures.
-  std::vector<Position> first_queries{};
+  // By text, of a mean over queries: the first that counts, which is also the first target that it
+  // predicts. Empty for other measures.
+  std::vector<FirstTarget> first_queries{};
 };
 
 // A measure over the texts of some runs.

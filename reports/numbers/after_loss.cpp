@@ -1,10 +1,39 @@
 #include "kvcheck/reports/numbers/after_loss.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "kvcheck/sim/replay/cell_state.h"
 
 namespace kv::reports {
+namespace {
+
+// The target q for which the sum over the streams of min(q, targets) is `before`.
+std::optional<std::size_t> target_after(const ClosedLoopResult& text,
+                                        const ClosedLoopCell& cell,
+                                        std::size_t before) {
+  const std::size_t width = text.series_width;
+  std::size_t sum = 0;              // targets of earlier points
+  std::size_t most = text.streams;  // that may reach this point
+  for (std::size_t i = 0; i < cell.series.size(); ++i) {
+    const LossPoint& point = cell.series[i];
+    if (before < sum + point.targets) {
+      // All streams that may reach the point fill it, or as many as go on after it.
+      const std::size_t filled = point.targets / width;
+      const std::size_t next = i + 1 < cell.series.size() ? cell.series[i + 1].targets : 0;
+      const bool go_on = (next + width - 1) / width == filled;
+      const bool full = point.targets % width == 0 && (filled == most || go_on);
+      const std::size_t streams = most == 1 ? 1 : filled;
+      if ((most > 1 && !full) || (before - sum) % streams != 0) return std::nullopt;
+      return point.first + (before - sum) / streams;
+    }
+    sum += point.targets;
+    most = std::min(most, point.targets / width);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 AfterLoss::AfterLoss(const Spec& spec, const TraceInfo& trace)
     : tokens_(trace.tokens), loss_{.query = static_cast<Position>(trace.tokens)} {
@@ -55,6 +84,17 @@ double AfterLoss::without(double mean, double sum_before) const {
   if (!any()) return not_measured;
   const auto all = static_cast<double>(tokens_);
   return (mean * all - sum_before) / static_cast<double>(tokens_ - loss_.query);
+}
+
+FirstTarget first_target(const ClosedLoopResult& text, const ClosedLoopCell& cell) {
+  const std::size_t before = cell.targets() - cell.targets_after;
+  if (cell.cell.spec.phases.ratio == 0) {
+    if (const auto target = target_after(text, cell, before)) {
+      return {.target = static_cast<Position>(*target)};
+    }
+  }
+  const std::size_t streams = std::max<std::size_t>(text.streams, 1);
+  return {.target = static_cast<Position>(before / streams), .of_each = false};
 }
 
 }  // namespace kv::reports

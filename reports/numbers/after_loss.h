@@ -14,6 +14,7 @@
 
 #include "kvcheck/base/position.h"
 #include "kvcheck/sim/cache/visible_limits.h"
+#include "kvcheck/sim/replay/closed_loop.h"
 #include "kvcheck/sim/replay/metrics.h"
 #include "kvcheck/sim/replay/replay.h"
 
@@ -54,5 +55,18 @@ class AfterLoss {
   double measured_ = 0;
   double measured_before_ = 0;
 };
+
+// Where the targets after the first loss begin in the streams of an evaluation, which keeps sums
+// over its streams only.
+struct FirstTarget {
+  Position target = 0;
+  // It is that of every stream that loses something. Otherwise `target` is a mean over all streams,
+  // in which one that loses nothing has its length, and no stream need begin there.
+  bool of_each = true;
+};
+
+// The first target after the first loss. Whether it is that of each stream is not known if a stream
+// ends within the same point of the series, and not said if the budget is a share of a prompt.
+FirstTarget first_target(const ClosedLoopResult& text, const ClosedLoopCell& cell);
 
 }  // namespace kv::reports

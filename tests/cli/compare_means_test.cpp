@@ -138,7 +138,8 @@ TEST_F(CompareMeans, LossOnceEvictingLeavesOutWhatDenseWouldPredictAlike) {
     ASSERT_NE(cell, text.cells.end());
     EXPECT_LT(cell->targets_after, cell->targets());
     EXPECT_DOUBLE_EQ(spec.values[0], cell->nats_after / static_cast<double>(cell->targets_after));
-    EXPECT_EQ(spec.first_queries[0], cell->targets() - cell->targets_after);
+    EXPECT_EQ(spec.first_queries[0].target, cell->targets() - cell->targets_after);
+    EXPECT_TRUE(spec.first_queries[0].of_each);
   }
 }
 
