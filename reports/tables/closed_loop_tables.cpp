@@ -78,12 +78,12 @@ void add_columns_after(Table& table, bool dense) {
   table.columns.push_back({.title = "targets", .name = "targets_after", .number = true});
 }
 
-void add_entries_after(std::vector<Entry>& row, const ClosedLoopResult& result, std::size_t i) {
-  const ClosedLoopCell& cell = result.cells[i];
+void add_entries_after(std::vector<Entry>& row,
+                       const ClosedLoopResult& result,
+                       const ClosedLoopCell& cell,
+                       bool dense) {
   row.push_back(perplexity_entry(cell.perplexity_after()));
-  if (has_dense_after(result)) {
-    row.push_back(perplexity_entry(dense_perplexity_after(result, cell)));
-  }
+  if (dense) row.push_back(perplexity_entry(dense_perplexity_after(result, cell)));
   const std::string exact = std::to_string(cell.targets_after);
   row.push_back({cell.targets_after == 0 ? "-" : with_commas(cell.targets_after), exact});
 }
@@ -142,9 +142,8 @@ Table perplexity_table(const ClosedLoopResult& result) {
   if (asks) table.columns.push_back({.title = "recall", .name = "recall", .number = true});
   table.columns.push_back({.title = "KiB", .name = "kv_kib", .number = true});
   const bool evicts = evicts_in(result);
-  if (evicts) {
-    add_columns_after(table, has_dense_after(result));
-  }
+  const bool dense = evicts && has_dense_after(result);
+  if (evicts) add_columns_after(table, dense);
   const std::vector<std::string> names = names_of_cells(result);
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
     const ClosedLoopCell& cell = result.cells[i];
@@ -157,7 +156,7 @@ Table perplexity_table(const ClosedLoopResult& result) {
     if (asks) row.push_back(share_entry(cell.recall_in_all()));
     const std::string kib = std::to_string((cell.kv_bytes + 1023) / 1024);
     row.push_back({kib, kib});
-    if (evicts) add_entries_after(row, result, i);
+    if (evicts) add_entries_after(row, result, cell, dense);
     table.rows.push_back(std::move(row));
   }
   return table;
