@@ -126,7 +126,7 @@ SharedTrace trace_of(const std::string& name,
                                        held(layers), std::move(transcript));
   const py::gil_scoped_release unlocked;
   value_of(verify(*trace));
-  trace->read_from(value_of(saved_checksum(*trace)), [] { return Result<void>{}; });
+  trace->read_from(value_of(saved_checksum(*trace)), {});
   return trace;
 }
 
