@@ -26,6 +26,19 @@ TEST(Fp16, TheEmulationIsExact) {
   }
 }
 
+TEST(Fp16, TheInstructionOfThisMachineIsExact) {
+  const model::RotateKernels& best = *model::supported_rotate_kernels().front();
+  if (!best.complex_instruction) GTEST_SKIP() << "this processor has no AVX512-FP16";
+  const Comparison shapes = compare_shapes(best.rotate_f16, 20);
+  const Comparison pages = compare_beside_unmapped_pages(best.rotate_f16);
+  const Comparison random = compare_random(best.rotate_f16, 4, 1);
+  const Comparison every = compare_every_number(best.rotate_f16, 2);
+  for (const Comparison& comparison : {shapes, pages, random, every}) {
+    expect_agreement(comparison);
+  }
+  EXPECT_EQ(random.exact, random.results);
+}
+
 TEST(Fp16, ExactIntegersGiveTheSameBitsInEveryShape) {
   expect_agreement(compare_shapes(rotation_by(product), 20));
   expect_agreement(compare_beside_unmapped_pages(rotation_by(product)));
