@@ -1,0 +1,80 @@
+"""Compares the speed of two builds, whose runs alternate: a Markdown table of ratios, the slowest first.
+
+Usage: builds.py OLD NEW [--runs N] [--filter REGEX] [--min-time SECONDS]
+
+OLD and NEW are build trees that have kvcheck and bench/kvcheck_bench. A ratio is the time of the new build divided
+by that of the old one: of the least times of all runs, and from the least to the most of the single runs. Compared
+are the benchmarks whose names both builds have (--filter: those that REGEX finds), and a replay under each policy
+that both have.
+"""
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+
+import commands
+import compare
+
+
+def benchmarks(build, pattern, min_time):
+    """Nanoseconds of every benchmark of a build."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        subprocess.run([f"{build}/bench/kvcheck_bench", f"--benchmark_filter={pattern}", f"--benchmark_out={out.name}",
+                        f"--benchmark_min_time={min_time}", "--benchmark_out_format=json"], check=True,
+                       stdout=subprocess.DEVNULL)
+        text = out.read()
+    factor = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+    return {one["name"]: one["real_time"] * factor[one["time_unit"]]
+            for one in json.loads(text)["benchmarks"]} if text else {}
+
+
+def policies(build):
+    """The names of a build's policies, which begin the lines that are not indented."""
+    printed = subprocess.run([f"{build}/kvcheck", "policies"], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"^([a-z0-9-]+)$", printed, re.MULTILINE))
+
+
+def replays(build, names, trace):
+    """Seconds of the processor of a replay under each policy."""
+    found = {}
+    for name in names:
+        budget = [] if name == "dense" else ["--budget", "256"]
+        found[f"replay under {name}"], _ = commands.took(
+            commands.replay(f"{build}/kvcheck", trace, "--policy", name, *budget))
+    return found
+
+
+def main(words):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old")
+    parser.add_argument("new")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--filter", default=".")
+    parser.add_argument("--min-time", default="0.2")
+    options = parser.parse_args(words)
+    names = sorted(policies(options.old) & policies(options.new))
+    runs = []
+    with tempfile.TemporaryDirectory() as folder:
+        trace = commands.shared_trace(f"{options.new}/kvcheck", folder)
+        for i in range(options.runs):
+            print(f"run {i + 1} of {options.runs}", file=sys.stderr)
+            runs.append([{**benchmarks(build, options.filter, options.min_time), **replays(build, names, trace)}
+                         for build in (options.old, options.new)])
+    both = runs[0][0].keys() & runs[0][1].keys()
+    rows = []
+    for name in both:
+        pairs = [new[name] / old[name] for old, new in runs]
+        least = min(new[name] for _, new in runs) / min(old[name] for old, _ in runs)
+        rows.append((least, min(pairs), max(pairs), name))
+    print(f"{compare.processor()}; {options.runs} runs of each build; benchmarks of one build alone: "
+          f"{len(runs[0][0]) - len(both)} of the old one, {len(runs[0][1]) - len(both)} of the new one\n")
+    print("| work | new : old, least times | of single runs |\n|---|---|---|")
+    for least, low, high, name in sorted(rows, reverse=True):
+        print(f"| {name} | {least:.2f} | {low:.2f} to {high:.2f} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
