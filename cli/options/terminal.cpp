@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "kvcheck/base/text/text.h"
 
@@ -32,6 +34,51 @@ std::size_t hang_of(std::string_view line, std::size_t columns) {
   return width_of(line.substr(0, text));
 }
 
+// The words of a command, each option with its value, split at spaces that no quotes enclose.
+std::vector<std::string> words_of(std::string_view command) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  for (const char c : std::string(command) + " ") {
+    if (c != ' ' || quote != 0) {
+      word += c;
+      if (c == quote) {
+        quote = 0;
+      } else if (quote == 0 && (c == '\'' || c == '"')) {
+        quote = c;
+      }
+      continue;
+    }
+    if (word.empty()) continue;
+    const bool value = !words.empty() && words.back().starts_with('-') && !word.starts_with('-') &&
+                       words.back().find(' ') == std::string::npos;
+    if (value) {
+      words.back() += ' ' + word;
+    } else {
+      words.push_back(word);
+    }
+    word.clear();
+  }
+  return words;
+}
+
+// A command in lines that a shell takes for one: each but the last ends in a backslash.
+std::string broken_command(std::string_view command, std::size_t indent, std::size_t columns) {
+  std::string out;
+  std::string row(indent, ' ');
+  bool first = true;
+  for (const std::string& word : words_of(command)) {
+    if (!first && width_of(row) + 1 + width_of(word) + 2 > columns) {
+      out += row + " \\\n";
+      row.assign(indent + 4, ' ');
+      first = true;
+    }
+    row += (first ? "" : " ") + word;
+    first = false;
+  }
+  return out + row + "\n";
+}
+
 // Breaks lines at spaces. What is left of a long line flows into the next one if that continues the
 // same paragraph, so that text that was broken for another width has no short lines in its middle.
 class Folder {
@@ -39,6 +86,40 @@ class Folder {
   explicit Folder(std::size_t columns) : columns_(columns) {}
 
   void line(std::string_view line) {
+    if (line.starts_with("Example") && line.ends_with(':')) {
+      flush();
+      examples_ = true;
+    } else if (examples_ && line.starts_with("  ")) {
+      example(line);
+      return;
+    } else {
+      examples_ = false;
+    }
+    text_line(line);
+  }
+
+  std::string text() {
+    flush();
+    out_.pop_back();  // the last line has no end of its own
+    return std::move(out_);
+  }
+
+ private:
+  // A line of an example, which never flows into the next: what is copied has to be a command.
+  void example(std::string_view line) {
+    const bool open = line.ends_with('\\');
+    example_lines_.append(line).append("\n");
+    if (command_.empty()) indent_ = line.find_first_not_of(' ');
+    command_.append(line.substr(0, line.size() - (open ? 1 : 0))).append(" ");
+    too_wide_ = too_wide_ || width_of(line) > columns_;
+    if (open) return;
+    out_ += too_wide_ ? broken_command(command_, indent_, columns_) : example_lines_;
+    example_lines_.clear();
+    command_.clear();
+    too_wide_ = false;
+  }
+
+  void text_line(std::string_view line) {
     const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
     // A line that begins with a word and a colon is an entry of a list.
     const std::string_view word = line.substr(indent, line.find(' ', indent) - indent);
@@ -58,13 +139,6 @@ class Folder {
     add(" " + std::string(line.substr(indent)));
   }
 
-  std::string text() {
-    flush();
-    out_.pop_back();  // the last line has no end of its own
-    return std::move(out_);
-  }
-
- private:
   // The indentation, the term and its gap remain as they are; only words after them move.
   void add(std::string_view rest) {
     while (!rest.empty()) {
@@ -102,6 +176,12 @@ class Folder {
   bool open_ = false;  // whether row_ is the unfinished rest of a long line
   std::string row_;
   std::string out_;
+
+  bool examples_ = false;      // whether the lines are those of examples, of which one may be open:
+  std::string example_lines_;  // its lines as given,
+  std::string command_;        // and as one,
+  std::size_t indent_ = 0;
+  bool too_wide_ = false;
 };
 
 }  // namespace

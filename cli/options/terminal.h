@@ -20,7 +20,8 @@ bool colours_on(int descriptor);
 // The text with every line that is longer than `columns` broken at spaces. The rest is indented as
 // the text beside a term, if the line is one ("  --name  text"), and otherwise as the line itself,
 // and flows into the next line of the same paragraph.
-// A word that does not fit is not broken. With 0 columns the text is as given.
+// A word that does not fit is not broken. Below a line such as "Examples:" each command remains one
+// command: lines that are broken end in a backslash. With 0 columns the text is as given.
 std::string folded(std::string_view text, std::size_t columns);
 
 }  // namespace kv::cli

@@ -41,11 +41,15 @@ std::string head(std::string_view name, std::string_view summary) {
 
 // Lines that keep their breaks. man(1) indents them by seven columns and folds none, so those that
 // would leave a terminal of 80 columns are folded here.
-std::string as_it_is(const std::vector<std::string_view>& lines) {
+std::string as_it_is(const std::vector<std::string_view>& lines, bool examples) {
   constexpr std::size_t columns = 80 - 7;
-  std::string text;
-  for (const std::string_view line : lines) text.append(text.empty() ? "" : "\n").append(line);
-  const std::string shown = folded(text, columns);
+  constexpr std::string_view heading = "Examples:\n";  // which folded() asks for
+  std::string text(heading);
+  for (const std::string_view line : lines) text.append(line).append("\n");
+  text.pop_back();
+  if (!examples) text.erase(0, heading.size());
+  std::string shown = folded(text, columns);
+  if (examples) shown.erase(0, heading.size());
   std::string out = ".nf\n";
   for (const std::string_view line : split(shown, '\n')) out += plain(line) + "\n";
   return out + ".fi\n";
@@ -113,7 +117,8 @@ std::string sections(std::string_view help, std::span<const Option> options) {
       continue;
     }
     const std::string heading = section_of(first);
-    const std::string body = as_it_is(body_of(paragraph, !heading.empty()));
+    const std::string body =
+        as_it_is(body_of(paragraph, !heading.empty()), heading.starts_with("EXAMPLES"));
     if (heading == "USAGE") {
       synopsis += body;
     } else if (!heading.empty()) {

@@ -9,6 +9,8 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/check/result_colours.h"
+#include "kvcheck/cli/commands.h"
+#include "kvcheck/cli/options/command.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
@@ -84,6 +86,57 @@ TEST(Folded, BreaksLongLinesAtSpacesUnderTheirText) {
   EXPECT_EQ(folded("any width is right", 0), "any width is right");
 }
 
+TEST(Folded, KeepsExamplesAsCommands) {
+  const std::string text =
+      "Examples:\n"
+      "  kvcheck replay trace --policy all\n"
+      "  kvcheck plot budget run.db --policies 'a b' --policies tova \\\n"
+      "      -o out.svg\n"
+      "  kvcheck version\n"
+      "\n"
+      "one two three four five six seven";
+  EXPECT_EQ(folded(text, 80), text);
+  EXPECT_EQ(folded(text, 36),
+            "Examples:\n"
+            "  kvcheck replay trace --policy all\n"
+            "  kvcheck plot budget run.db \\\n"
+            "      --policies 'a b' \\\n"
+            "      --policies tova -o out.svg\n"
+            "  kvcheck version\n"
+            "\n"
+            "one two three four five six seven");
+  EXPECT_THAT(folded(text, 20),
+              HasSubstr("\n  kvcheck replay \\\n      trace \\\n      --policy all\n"));
+}
+
+// What remains of a page's examples after a shell has joined their lines.
+std::vector<std::string> examples_of(const std::string& text, std::string_view heading) {
+  std::vector<std::string> commands(1);
+  const std::size_t begin = text.find(heading);
+  if (begin == std::string::npos) return {};
+  std::vector<std::string_view> lines = split(std::string_view(text).substr(begin), '\n');
+  for (std::size_t i = 1; i < lines.size() && lines[i].starts_with("  "); ++i) {
+    const bool open = lines[i].ends_with(" \\");
+    const std::size_t indent = lines[i].find_first_not_of(' ');
+    commands.back() += lines[i].substr(indent, lines[i].size() - indent - (open ? 1 : 0));
+    if (!open) commands.emplace_back();
+  }
+  commands.pop_back();
+  return commands;
+}
+
+TEST(Folded, ExamplesOfEveryHelpAreTheSameCommandsAtEveryWidth) {
+  std::size_t compared = 0;
+  for (const Command* const command : commands()) {
+    const std::vector<std::string> examples = examples_of(std::string(command->help), "Examples");
+    for (const std::size_t columns : {40U, 60U, 80U}) {
+      EXPECT_EQ(examples_of(folded(command->help, columns), "Examples"), examples) << command->name;
+    }
+    compared += examples.size();
+  }
+  EXPECT_GT(compared, 50U);
+}
+
 TEST(Folded, LosesNoWordOfAnyHelp) {
   for (const char* command : {"replay", "check", "trace", "eval", "policies"}) {
     const std::string whole = test::run({"help", command}).out;
@@ -93,7 +146,7 @@ TEST(Folded, LosesNoWordOfAnyHelp) {
       for (char& c : one) c = c == '\n' ? ' ' : c;
       std::string joined;
       for (const std::string_view word : split(one, ' ')) {
-        if (!word.empty()) joined += std::string(word) + " ";
+        if (!word.empty() && word != "\\") joined += std::string(word) + " ";
       }
       return joined;
     };
