@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -303,6 +304,22 @@ class Files(Folder):
             self.assertEqual(os.listdir(self.folder.name), [])
         with self.assertRaisesRegex(kvcheck.Error, "cannot write '/nowhere/t': No such file"):
             record.write_trace("/nowhere/t", [good])
+
+    def test_links_remain_and_what_is_no_file_is_not_replaced(self):
+        layers = [self.layer(0)]
+        link, pipe = self.folder.name + "/link", self.folder.name + "/pipe"
+        record.write_trace(self.path, layers)
+        os.chmod(self.path, 0o640)
+        os.symlink(os.path.basename(self.path), link)
+        record.write_trace(link, layers, words=["w"] * 40)
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o640)
+        self.assertEqual(kvcheck.open_trace(self.path).words[0], "w")
+        os.mkfifo(pipe)
+        for path, what in ((pipe, "not a regular file"), (self.folder.name, "a directory")):
+            with self.assertRaisesRegex(kvcheck.Error, "^cannot write '%s': it is %s$" % (path, what)):
+                record.write_trace(path, layers)
+        self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
 
     def test_it_needs_the_sources_and_numpy_only(self):
         code = ("from kvcheck import record; import numpy; x = numpy.ones((1, 3, 4)); "

@@ -3,6 +3,7 @@
 import json
 import numbers as kinds
 import os
+import stat
 import tempfile
 from typing import Any, Dict, Optional, Sequence
 
@@ -201,6 +202,20 @@ def _check_rows(layer, rows, sizes, storage):
             layer.number, head, positions[row], sums[head, row]))
 
 
+def _target(path):
+    """Where the file is and its permissions: a symbolic link remains one, as wherever kvcheck writes."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return path, 0o666 & ~mask
+    if not stat.S_ISREG(mode):
+        raise Error("cannot write '%s': it is %s" % (
+            path, "a directory" if stat.S_ISDIR(mode) else "not a regular file"))
+    return os.path.realpath(path), mode & 0o777
+
+
 def _write(path, entries, tensors):
     header: Dict[str, Any] = {"__metadata__": entries}
     at = 0
@@ -210,9 +225,9 @@ def _write(path, entries, tensors):
         at += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % 64)
-    folder = os.path.dirname(path) or "."
+    target, permissions = _target(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".kvcheck-", dir=folder)
+        handle, temporary = tempfile.mkstemp(prefix=".kvcheck-", dir=os.path.dirname(target) or ".")
     except OSError as error:
         raise Error("cannot write '%s': %s" % (path, error.strerror)) from None
     try:
@@ -220,10 +235,8 @@ def _write(path, entries, tensors):
             file.write(len(text).to_bytes(8, "little") + text)
             for _, array in tensors.values():
                 numpy.ascontiguousarray(array).tofile(file)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
+        os.chmod(temporary, permissions)
+        os.replace(temporary, target)
     except OSError as error:
         os.unlink(temporary)
         raise Error("cannot write '%s': %s" % (path, error.strerror)) from None
