@@ -175,7 +175,11 @@ Result<void> Decoder::check(std::span<const TokenId> tokens) const {
 Result<void> Decoder::feed(std::span<const TokenId> tokens, Logits requested) {
   if (Result<void> begun = begin_chunk(tokens); !begun) return begun;
   embed(tokens, pass_.begin(tokens_));
-  for (std::size_t layer = 0; layer < model_->layers.size(); ++layer) run_layer(layer);
+  // Before each layer, as another call of a policy that failed may take as long.
+  for (std::size_t layer = 0; layer < model_->layers.size(); ++layer) {
+    if (Result<void> kept = check_promises(); !kept) return kept;
+    run_layer(layer);
+  }
   if (Result<void> ended = end_chunk(); !ended) return ended;
   // The head is the widest matrix of a small model: callers that sample ask for the last row only.
   const std::size_t rows = requested == Logits::all ? tokens_ : 1;

@@ -25,6 +25,10 @@ bool asked_to_stop() {
   return true;
 }
 
+bool is_interrupt_noted() {
+  return noted;
+}
+
 bool take_interrupt() {
   return std::exchange(noted, false);
 }

@@ -11,7 +11,8 @@ void note_interrupt();
 // Python's lock, so ask no more than some times a second. The answer is yes once.
 bool asked_to_stop();
 
-// Whether this thread noted one since it last asked.
+// Whether this thread noted one since it last took it.
+bool is_interrupt_noted();
 bool take_interrupt();
 
 }  // namespace kv::python

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "kvcheck/base/version.h"
+#include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/replay/source.h"
 #include "kvcheck/model/tokenizer/icu_memory.h"
 #include "kvcheck/policies/registry/registry.h"
@@ -134,6 +135,7 @@ PYBIND11_MODULE(_kvcheck, module) {
   add_program(module);
   module.def("register_class", &register_class);
   module.def("raise_in_call", &raise_in_call);
+  module.def("interrupted", &kv::cli::interrupted);
   module.def("policy_names", [] {
     std::vector<std::string_view> names;
     for (const kv::PolicyEntry& entry : kv::policy_registry()) names.push_back(entry.name);

@@ -11,6 +11,7 @@
 #include "kvcheck/cli/options/output.h"
 #include "kvcheck/cli/options/terminal.h"
 #include "kvcheck/python/bindings/forks.h"
+#include "kvcheck/python/bindings/interrupt.h"
 
 namespace kv::python {
 
@@ -35,7 +36,9 @@ Printed run_program(const std::vector<std::string>& arguments) {
   cli::Streams streams{.out = out, .err = err};
   const ForksWithLock forks;
   cli::forget_interrupt();
+  take_interrupt();
   const int status = cli::run_main(arguments, streams);
+  take_interrupt();  // its status says so
   return {.status = status, .out = out.str(), .err = err.str()};
 }
 

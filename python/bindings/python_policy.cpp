@@ -54,6 +54,7 @@ template <typename Call>
 auto in_python(const properties::CallWords& words, const Call& call) {
   const properties::TimedCall timed(words);
   const py::gil_scoped_acquire lock;
+  if (is_interrupt_noted()) throw std::runtime_error("is not called any more after Ctrl-C");
   const CallOfPython marked;
   try {
     return call();
@@ -199,6 +200,7 @@ std::size_t slot_of(const std::string& name) {
 }  // namespace
 
 void register_class(const py::object& described) {
+  take_interrupt();
   auto definition = definition_of(described);
   const std::size_t slot = slot_of(definition->name);
   const PolicyEntry entry = {

@@ -53,7 +53,6 @@ bool is_interrupted() {
 }
 
 Result<ReplayResult> run(const Trace& trace, const Plan& plan, ReplayOptions options) {
-  take_interrupt();
   cli::forget_interrupt();
   if (plan.calls_python) {
     options.threads = 1;
@@ -158,6 +157,7 @@ py::dict replay_trace(const SharedTrace& trace, const ReplayRequest& request) {
   std::optional<Result<ReplayResult>> result;
   std::string lines;
   Plan plan;
+  take_interrupt();
   {
     const py::gil_scoped_release unlocked;
     plan = plan_of(*trace, request);

@@ -1,8 +1,9 @@
-"""Ends calls of policies in Python that take too long.
+"""Ends calls of policies in Python that take too long, or after Ctrl-C.
 
 A thread looks once in a while at what the other threads run. If one of them has been in the same call of
 a watched method for longer than its limit, an exception is raised in that thread. The module takes back
-one that the call did not live to see, so that it does not strike what runs next.
+one that the call did not live to see, so that it does not strike what runs next. Where the program's
+handler notes Ctrl-C and SIGTERM in the place of Python's, this thread passes them on.
 """
 
 import sys
@@ -42,7 +43,9 @@ def _look():
             before = since.get(thread)
             calls[thread] = before if before and before[0] is call else (call, now)
             name, seconds = _limits[call.f_code]
-            if now - calls[thread][1] > seconds:
+            if _kvcheck.interrupted():
+                _kvcheck.raise_in_call(thread, KeyboardInterrupt)
+            elif now - calls[thread][1] > seconds:
                 _raise_in(thread, "%s has run for more than %g s; its class may allow more in `seconds`"
                           % (name, seconds))
                 del calls[thread]

@@ -105,13 +105,16 @@ void CellState::begin_query(Position query) {
     if (opens) pool.begin_chunk(next_chunk(spec_, query, info_.tokens));
     pool.before_query();
   }
-  for (std::size_t index = 0; index < units_.size(); ++index) begin_query_of(index, query, opens);
+  for (std::size_t index = 0; index < units_.size() && !failed_; ++index) {
+    begin_query_of(index, query, opens);
+  }
 }
 
 void CellState::begin_query_of(std::size_t index, Position query, bool opens) {
   UnitState& unit = units_[index];
   if (opens) unit.stored_now = unit.cache.stored();
   unit.view.visible = &unit.cache.next_query();
+  failed_ = !unit.cache.broken_promise().empty();
   note_evictions(unit, index, query);
   const std::size_t visible =
       unit.view.selected ? attended_by(spec_.top_pages, query) : unit.view.visible->size();
@@ -199,6 +202,8 @@ void CellState::end_query(Position query) {
       const auto heads = static_cast<float>(unit.shape.lanes.size());
       if (unit.view.wants_row) kernels().scale(unit.mass.data(), 1.0F / heads, unit.mass.size());
       unit.cache.observe(unit.shown(unit.mass));
+      failed_ = !unit.cache.broken_promise().empty();
+      if (failed_) return;
     }
   }
   if (query + 1 == units_.front().cache.seen()) {
@@ -206,6 +211,7 @@ void CellState::end_query(Position query) {
   }
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
+    failed_ = failed_ || !unit.cache.broken_promise().empty();
     note_evictions(unit, index, query + 1);
     point_of(unit.shape.lanes.front()).kept += static_cast<double>(unit.cache.stored());
   }

@@ -116,7 +116,11 @@ class CellState {
   // The cache of a unit, in order of their first lanes.
   [[nodiscard]] const UnitCache& cache(std::size_t unit) const { return units_[unit].cache; }
 
-  // An error if the policy broke its interface in some unit; the results are then invalid.
+  // Whether the policy broke its interface in some unit. The results are then invalid, and nothing
+  // but check_promises() may be called any more.
+  [[nodiscard]] bool failed() const { return failed_; }
+
+  // The error, if it did.
   [[nodiscard]] Result<void> check_promises() const;
 
   // Computes the means and returns the results. Call it once, after the last query.
@@ -179,6 +183,7 @@ class CellState {
   const Spec& spec_;
   std::span<const TokenClass> classes_;
   std::size_t series_width_;
+  bool failed_ = false;
   std::size_t point_ = 0;  // the query's, in each of part_.series
   std::vector<UnitState> units_;
   std::vector<BudgetPool> pools_;  // of the units' caches

@@ -88,7 +88,11 @@ void CellState::carry_row(std::size_t lane,
 void CellState::show(UnitState& unit, const SeenRows& seen) {
   const bool attention = unit.cache.needs().attention;
   const std::span<const float> paid = attention ? seen.mass() : std::span<const float>();
-  if (!unit.shared()) return unit.cache.observe(unit.shown(paid));
+  if (!unit.shared()) {
+    unit.cache.observe(unit.shown(paid));
+    failed_ = !unit.cache.broken_promise().empty();
+    return;
+  }
   if (attention) kernels().add(unit.mass.data(), paid.data(), paid.size());
 }
 

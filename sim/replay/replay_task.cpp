@@ -43,32 +43,42 @@ struct Receivers {
   SeenRows seen;
 };
 
-// Replays one query of one task: every lane's row is loaded once and passed to every cell. `row` is
-// its number among the recorded queries; empty if it is not recorded.
-Result<void> replay_query(Position query, std::optional<std::size_t> row, Receivers& to) {
-  for (CellState& cell : to.cells) cell.begin_query(query);
-  for (std::size_t lane = 0; lane < to.rows.size(); ++lane) {
-    DenseRows& rows = to.rows[lane];
-    if (!row) {
-      for (CellState& cell : to.cells) cell.carry_row(lane, query, rows, to.seen);
-      continue;
-    }
-    const Result<DenseRow> loaded = rows.load(query, *row);
-    if (!loaded) return loaded.error();
-    if (!to.facts.empty()) to.facts[lane].add(*loaded, to.weights.weight(*row));
-    for (CellState& cell : to.cells) cell.add_row(lane, *loaded, rows, to.seen);
+// A policy that breaks its interface makes all results of the run invalid. No other cell continues
+// then: its policy may take as long as the first one to fail.
+template <typename Call>
+Result<void> each_cell(std::vector<CellState>& cells, const Call& call) {
+  for (CellState& cell : cells) {
+    call(cell);
+    if (cell.failed()) return cell.check_promises();
   }
-  for (CellState& cell : to.cells) cell.end_query(query);
   return {};
 }
 
-// A policy that breaks its interface makes all results of the run invalid, so it is an error in
-// every unit.
-Result<void> check_promises(const std::vector<CellState>& cells) {
-  for (const CellState& cell : cells) {
-    if (Result<void> kept = cell.check_promises(); !kept) return kept;
+// Passes every cell the row of one lane. `row` is the number of the query among the recorded ones;
+// empty if it is not recorded.
+Result<void> replay_row(Position query,
+                        std::optional<std::size_t> row,
+                        std::size_t lane,
+                        Receivers& to) {
+  DenseRows& rows = to.rows[lane];
+  if (!row) {
+    return each_cell(to.cells,
+                     [&](CellState& cell) { cell.carry_row(lane, query, rows, to.seen); });
   }
-  return {};
+  const Result<DenseRow> loaded = rows.load(query, *row);
+  if (!loaded) return loaded.error();
+  if (!to.facts.empty()) to.facts[lane].add(*loaded, to.weights.weight(*row));
+  return each_cell(to.cells, [&](CellState& cell) { cell.add_row(lane, *loaded, rows, to.seen); });
+}
+
+// Replays one query of one task: every lane's row is loaded once and passed to every cell.
+Result<void> replay_query(Position query, std::optional<std::size_t> row, Receivers& to) {
+  Result<void> done = each_cell(to.cells, [&](CellState& cell) { cell.begin_query(query); });
+  for (std::size_t lane = 0; lane < to.rows.size() && done; ++lane) {
+    done = replay_row(query, row, lane, to);
+  }
+  if (!done) return done;
+  return each_cell(to.cells, [&](CellState& cell) { cell.end_query(query); });
 }
 
 // The cells of a task that are replayed, and what the others have from an earlier run.
@@ -138,12 +148,11 @@ Result<bool> replay_all(const Plan& plan,
   constexpr std::size_t report_every = 64;
   std::size_t row = 0;
   for (std::size_t query = 0; query < tokens; ++query) {
-    // Every 64 queries only: reports take a lock, and checks visit every unit.
+    // Every 64 queries only, because reports take a lock.
     const bool reports = (query + 1) % report_every == 0;
     const bool recorded = row < recorded_queries(info) && recorded_query(info, row) == query;
-    Result<void> done = replay_query(static_cast<Position>(query),
-                                     recorded ? std::optional(row++) : std::nullopt, to);
-    if (done && (reports || query + 1 == tokens)) done = check_promises(cells);
+    const Result<void> done = replay_query(static_cast<Position>(query),
+                                           recorded ? std::optional(row++) : std::nullopt, to);
     if (!done) return done.error();
     if (reports && !progress.advance(report_every)) return false;
   }
