@@ -50,17 +50,18 @@ SeenObservation seen(const Observation& observation, const Lending& lending) {
 }
 
 std::vector<std::size_t> indices_of(const py::object& returned, std::size_t candidates) {
-  const auto numbers = py::array_t<std::int64_t>::ensure(returned);
-  const char kind = numbers ? py::array::ensure(returned).dtype().kind() : 'O';
-  // A mask would be read as the indices 0 and 1, and None as one that is not a number. An empty
-  // list is an array of no floats.
-  const bool none = returned.is_none();
-  if (none || kind == 'b' || ((kind == 'O' || kind == 'f') && py::len(returned) > 0)) {
+  const py::array given = py::array::ensure(returned);
+  const char kind = given ? given.dtype().kind() : 'O';
+  // NumPy would also make numbers of a mask, of None and of texts. An empty list is an array of no
+  // floats.
+  const bool empty = given && given.ndim() > 0 && given.size() == 0;
+  if (kind != 'i' && kind != 'u' && !empty) {
     PyErr_Clear();
     throw py::type_error("evict() returned " + std::string(py::repr(returned)) +
                          "; expected whole numbers, indices into candidates.positions" +
                          (kind == 'b' ? ", as numpy.flatnonzero() gives them of a mask" : ""));
   }
+  const auto numbers = py::array_t<std::int64_t>::ensure(given);
   std::vector<std::size_t> indices;
   for (py::ssize_t i = 0; i < numbers.size(); ++i) {
     const std::int64_t index = numbers.data()[i];

@@ -1,8 +1,10 @@
 """Policies of Python: their parameters, what they do wrong, and the laws."""
 
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -12,7 +14,9 @@ import numpy
 import kvcheck
 import twins
 
+SOURCE = os.environ["KVCHECK_SOURCE"]
 TRACE = "synthetic:zipf:tokens=80,heads=2"
+MODEL = SOURCE + "/model/data"
 
 
 def policy(class_name, body, **attributes):
@@ -119,11 +123,34 @@ class Faults(unittest.TestCase):
         self.failing(lambda self, seen, draws: [-1], "the index -1; expected 0 to")
         self.failing(lambda self, seen, draws: [99], "the index 99; expected 0 to")
         self.failing(lambda self, seen, draws: [0.5], "expected whole numbers")
-        self.failing(lambda self, seen, draws: None, "returned None; expected whole numbers")
+        for wrong in (None, " 3 ", ["0", "1"], b"0", {0}, numpy.array([1j]), numpy.array([1], "m8[s]"),
+                      (i for i in (0, 1)), object()):
+            self.failing(lambda self, seen, draws: wrong, "returned .*; expected whole numbers")
         self.failing(lambda self, seen, draws: [True], "flatnonzero")
         self.failing(lambda self, seen, draws: numpy.arange(len(seen.positions)) == 0, "flatnonzero")
         self.failing(lambda self, seen, draws: [], "found only 0; expected at least 1")
         self.failing(lambda self, seen, draws: [0, 0], "found 0 and then 0")
+
+    # A call of each of the other cells would take as long as that of the first one.
+    def test_a_failure_ends_the_calls_for_all_cells(self):
+        for failing in ("evict", "observe"):
+            calls = []
+
+            def fail(self, *arguments):
+                calls.append(1)
+                raise RuntimeError("not so")
+
+            methods = {"observe": lambda self, seen: None, "forget": lambda self, ranks: None,
+                       "evict": lambda self, seen, draws: [0]}
+            one = type("Once", (kvcheck.Policy,), {**methods, failing: fail, "needs": ("attention",)})
+            with self.assertRaisesRegex(kvcheck.Error, "not so"):
+                kvcheck.replay(TRACE, one, [12, 13, 14], seeds=3)
+            self.assertEqual(len(calls), 1, failing)
+            # All caches of a chunk decide before its first layer runs.
+            with self.assertRaisesRegex(kvcheck.Error, "not so"):
+                kvcheck.eval(model=MODEL, text=MODEL + "/held-out.txt", tokens=40, threads=1,
+                             policies=[one], budgets=[12, 13])
+            self.assertLessEqual(len(calls), 1 + 16, failing)
 
     def test_wrong_observe_and_forget(self):
         def fail(self, *arguments):
@@ -209,7 +236,25 @@ class Faults(unittest.TestCase):
                        "    def evict(self, candidates, draws):\n"
                        "        print('here', flush=True)\n"
                        "        while True: pass\n"
-                       "kvcheck.replay('synthetic:zipf:tokens=99', Hangs, 9)\n")
+                       "kvcheck.replay('synthetic:zipf:tokens=99', Hangs, [9, 10, 11], seeds=2)\n")
+
+    # There C++ has the handler of the signal, not Python.
+    def test_signals_end_a_policy_that_hangs_in_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/hangs.py"
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("import kvcheck\nclass Hangs(kvcheck.Policy):\n"
+                           "    def evict(self, candidates, draws):\n"
+                           "        print('here', flush=True)\n"
+                           "        while True: pass\n")
+            words = ["--load", path, "replay", "synthetic:zipf:tokens=99", "--policy", "hangs", "--budget", "9,10"]
+            for signal_number in (signal.SIGINT, signal.SIGTERM):
+                child = subprocess.Popen([sys.executable, "-m", "kvcheck", *words], stdout=subprocess.PIPE,
+                                         stderr=subprocess.PIPE)
+                self.assertTrue(child.stdout.readline().startswith(b"here"))
+                child.send_signal(signal_number)
+                child.communicate(timeout=30)
+                self.assertEqual(child.returncode, 130)
 
     def test_ctrl_c_ends_a_long_replay(self):
         self.interrupt("trace = kvcheck.generate('zipf:tokens=2500,heads=8,layers=2')\n"
