@@ -130,8 +130,9 @@ class Replay:
         return self._arrays(cell)["lifetimes"]
 
     def residency(self, cell: int) -> List[Residency]:
-        """When each token of each unit was resident. Recorded for the first seed of each spec: for all
-        units of a small trace, else for the first unit of the last layer."""
+        """When each token of each unit was resident. Recorded for the first 16 seeds of each spec: for all
+        units of as many seeds as have at most 1,048,576 tokens times query heads together, and of each
+        other for the first unit of the last layer. Empty for later seeds."""
         return [Residency(*unit) for unit in self._arrays(cell)["residency"]]
 
     def kept_words(self, cell: int) -> List[str]:
@@ -199,6 +200,14 @@ _MOST = 2**32 - 1
 _MOST_SEEDS = 4096  # cells that one replay may have
 
 
+def _distinct(name: str, numbers: List[int]) -> List[int]:
+    """A cell that runs twice would count as two."""
+    for i, number in enumerate(numbers):
+        if number in numbers[:i]:
+            raise Error("%s names %d twice; expected each once" % (name, number))
+    return numbers
+
+
 def _seeds(given: Union[int, Sequence[int]]) -> List[int]:
     """So many seeds from 1 on, or those of a list."""
     if not numpy.iterable(given):
@@ -210,7 +219,7 @@ def _seeds(given: Union[int, Sequence[int]]) -> List[int]:
     seeds = wholes("seeds", given, 0, 2**64 - 1)
     if not seeds:
         raise Error("seeds is empty; expected at least one")
-    return seeds
+    return _distinct("seeds", seeds)
 
 
 def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequence,
@@ -232,7 +241,7 @@ def replay(trace: "Trace | str | os.PathLike | numpy.ndarray", policies: Sequenc
     Python's lock is free meanwhile, but for calls of Python policies. Ctrl-C raises KeyboardInterrupt.
     """
     request = _kvcheck.ReplayRequest()
-    request.budgets = wholes("budgets", budgets, 1, _MOST)
+    request.budgets = _distinct("budgets", wholes("budgets", budgets, 1, _MOST))
     request.seeds = _seeds(seeds)
     request.chunk = 0 if chunk is None else whole("chunk", chunk, 1, _MOST)
     request.oracle = flag("oracle", oracle)

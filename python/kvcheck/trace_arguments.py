@@ -160,5 +160,8 @@ def recorded_queries(positions: Optional[Sequence[int]], design: str, rows: int,
             len(numbers), rows))
     if any(not 0 <= number <= _MOST for number in numbers):
         raise Error("query_positions has numbers below 0 or too large; expected positions")
+    for before, number in zip(numbers, numbers[1:]):
+        if number <= before:
+            raise Error("query_positions has %d after %d; expected increasing positions" % (number, before))
     metadata.update(version=2, query_design=design)
     return {"queries": numbers}

@@ -278,7 +278,9 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
         if not 2 <= metadata["rope_dims"] <= dim:
             raise Error("rope_dims is %d; expected 2 to %d" % (metadata["rope_dims"], dim))
         if theta is not None:
-            metadata["rope_theta"] = repr(real("theta", theta))
+            metadata["rope_theta"] = repr(real("theta", theta, 0))
+        elif frequencies is None:
+            raise Error("theta is None; expected a number above 0, or frequencies")
     rules = {what: by_layer(what, given, count) for what, given in
              (("rope_scale", rope_scale), ("soft_cap", soft_cap), ("window", window),
               ("attention_scale", attention_scale))}
@@ -291,6 +293,10 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
         rules["model_layers"] = int(model_layers)
     tables = {what: table_of(what, given, count) for what, given in
               (("frequencies", frequencies), ("sinks", sinks), ("slopes", slopes)) if given is not None}
+    for layer, numbers in enumerate(tables.get("frequencies", ())):
+        if numbers and 2 * len(numbers) != metadata.get("rope_dims", 0):
+            raise Error("frequencies of layer %d has %d numbers; expected %d, one for each pair of rope_dims" % (
+                layer, len(numbers), metadata.get("rope_dims", 0) // 2))
     if rules or tables or len(layouts) > 1:
         metadata.update(rules, version=2)
     tables.update(recorded_queries(query_positions, query_design, rows, metadata))

@@ -283,7 +283,10 @@ class QueriesKeysValues(unittest.TestCase):
                 ((q, k, k.astype(numpy.float16)), {}, "expected one dtype"),
                 ((k, q, q), {}, "expected a divisor of the 2 of queries"),
                 ((q, k, k), {"rope": "yarn"}, "rope is 'yarn'"),
-                ((q, k, k), {"theta": -1}, "rope_theta"),
+                ((q, k, k), {"theta": -1}, "theta has -1; expected a number above 0"),
+                ((q, k, k), {"theta": None}, "theta is None; expected a number above 0, or frequencies"),
+                ((q, k, k), {"frequencies": [1, 2, 3]}, "frequencies of layer 0 has 3 numbers; expected 4"),
+                ((q[:, :2], k, k), {"query_positions": [9, 1]}, "query_positions has 1 after 9"),
                 ((q, k, k), {"rope_dims": 9}, "rope_dims")):
             with self.assertRaisesRegex(kvcheck.Error, sentence):
                 kvcheck.qkv(*arguments, **options)
@@ -342,7 +345,7 @@ class SomeQueries(unittest.TestCase):
                 ({"query_positions": None, "query_design": ""}, "keys has the shape"),
                 ({"query_positions": [-1] + positions[1:]}, "below 0 or too large"),
                 ({"query_positions": positions[:-1] + [90]}, "expected 0 to 89"),
-                ({"query_positions": positions[::-1]}, "tensor 'queries' has"),
+                ({"query_positions": positions[::-1]}, "query_positions has 77 after 88"),
                 ({"query_design": "5/30"}, "expected 5, by query_design '5/30'"),
                 ({"query_design": "some"}, "query_design")):
             with self.assertRaisesRegex(kvcheck.Error, message):
