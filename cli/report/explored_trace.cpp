@@ -96,7 +96,10 @@ Result<reports::ExplorerSteps> steps_of(const Trace& trace,
                      ", head " + std::to_string(one.recorded->head) +
                      " than the run recorded; expected a run of this version of kvcheck");
   }
-  return reports::explorer_steps(one.cell, *steps);
+  const TraceInfo& info = trace.info();
+  const auto layer = std::ranges::find(info.layers, one.recorded->layer) - info.layers.begin();
+  return reports::explorer_steps(one.cell, *steps,
+                                 rules_of(info, static_cast<std::size_t>(layer)).window);
 }
 
 Result<std::vector<reports::ExplorerSteps>> all_steps(const Trace& trace,

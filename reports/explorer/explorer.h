@@ -18,6 +18,7 @@ struct ExplorerSteps {
   std::size_t cell = 0;  // index in ReplayResult::cells
   std::size_t layer = 0;
   std::size_t head = 0;
+  std::size_t window = 0;  // how many newest positions the layer lets a query see; 0: all
   std::vector<Slot> slots;
   std::vector<float> retained;
   // UnitSteps::mass: b stands for 2^(-b/16), which is at most 2.2 % off; 255 for less than that.
@@ -25,7 +26,8 @@ struct ExplorerSteps {
   std::vector<Decision> decisions;
 };
 
-ExplorerSteps explorer_steps(std::size_t cell, const UnitSteps& steps);
+// `window` is that of the layer's rules.
+ExplorerSteps explorer_steps(std::size_t cell, const UnitSteps& steps, std::size_t window = 0);
 
 // What a results file does not hold of a trace: its words, and the steps of units.
 struct ExplorerTrace {

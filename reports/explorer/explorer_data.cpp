@@ -103,6 +103,7 @@ std::string Writer::json_of(const ExplorerSteps& steps, bool opened) {
   const auto json = [](const Decision& decision) { return reports::json_of(decision); };
   return JsonObject()
       .add("part", add(arrays.bytes(), opened))
+      .add("window", std::uint64_t{steps.window})
       .add("slots", slots)
       .add("retained", retained)
       .add("mass", mass)
@@ -176,10 +177,11 @@ std::string Writer::json_of(const ReplayResult& result, const ExplorerTrace* own
 
 }  // namespace
 
-ExplorerSteps explorer_steps(std::size_t cell, const UnitSteps& steps) {
+ExplorerSteps explorer_steps(std::size_t cell, const UnitSteps& steps, std::size_t window) {
   ExplorerSteps out{.cell = cell,
                     .layer = steps.residency.layer,
                     .head = steps.residency.head,
+                    .window = window,
                     .slots = steps.slots,
                     .retained = steps.retained,
                     .mass = {},

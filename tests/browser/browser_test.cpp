@@ -1,4 +1,5 @@
 // Pages in headless Chromium. `./dev browser` installs what these tests need.
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -111,10 +112,23 @@ class ExplorerPageData : public Pages<const char*> {
   static void SetUpTestSuite() {
     if (!missing().empty()) return;
     folder_ = std::make_unique<test::TemporaryFolder>();
-    const testing::LargeRun large = testing::large_run();
-    const auto page = reports::explorer_page(large.run, std::span(&large.trace, 1));
-    ASSERT_TRUE(page);
-    std::ofstream(*folder_ / "large.html", std::ios::binary) << *page;
+    testing::LargeRun large = testing::large_run();
+    write("large.html", large);
+    // Words that look the same as they are, in a layer with a window of its own.
+    for (std::size_t i = 0; i < large.run.traces[0].trace.tokens; ++i) {
+      const std::array<std::string, 6> words = {" ",
+                                                "\n",
+                                                "",
+                                                "\xE2\x80\xAE"
+                                                "abc",
+                                                " word",
+                                                std::string(200, 'x')};
+      large.trace.transcript.text += words.at(i % words.size());
+      large.trace.transcript.text_ends.push_back(
+          static_cast<std::int64_t>(large.trace.transcript.text.size()));
+    }
+    for (reports::ExplorerSteps& steps : large.trace.steps) steps.window = 100;
+    write("odd.html", large);
     const auto written = run_shell(
         "cd '" + (*folder_ / "") +
         "' && S=synthetic:zipf:tokens=300,heads=2 && $K replay $S --policy h2o --policy random"
@@ -122,20 +136,27 @@ class ExplorerPageData : public Pages<const char*> {
         " $K explore run.db --trace $S -o seeds.html");
     ASSERT_EQ(written.status, 0) << written.err;
   }
+
+  static void write(const std::string& name, const testing::LargeRun& large) {
+    const auto page = reports::explorer_page(large.run, std::span(&large.trace, 1));
+    ASSERT_TRUE(page);
+    std::ofstream(*folder_ / name, std::ios::binary) << *page;
+  }
 };
 
 TEST_P(ExplorerPageData, Passes) {
   const auto ran =
       run_shell("timeout 120 node '" KVCHECK_SOURCE_DIR "/tests/browser/explorer_data.mjs' " +
                 std::string(GetParam()) + " '" + packages + "' '" + (*folder_ / "large.html") +
-                "' '" + (*folder_ / "seeds.html") + "' 2>&1");
+                "' '" + (*folder_ / "seeds.html") + "' '" + (*folder_ / "odd.html") + "' 2>&1");
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("passed: " + std::string(GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Browser, ExplorerPageData, Values("lazy", "seeds"), [](const auto& check) {
-  return std::string(check.param);
-});
+INSTANTIATE_TEST_SUITE_P(Browser,
+                         ExplorerPageData,
+                         Values("lazy", "seeds", "odd"),
+                         [](const auto& check) { return std::string(check.param); });
 
 class ReportInBrowser : public Pages<const char*> {
  protected:

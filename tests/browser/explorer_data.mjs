@@ -1,11 +1,11 @@
 // Checks of how the page of kvcheck explore reads its data. The first page is of 4,096 tokens, 24
 // heads and 8 policies, with the steps of one head for each; the second of two policies, of which
-// one ran with three seeds, at one budget.
+// one ran with three seeds, at one budget; the third is the first with words, in a layer with a window.
 import assert from 'node:assert/strict';
 import { open, pages, run, textOf } from './browser.mjs';
 import { linkTo, pick, ready } from './explorer_page.mjs';
 
-const [large, withSeeds] = pages;
+const [large, withSeeds, odds] = pages;
 
 const decodedBy = (page) => page.evaluate(() => ({ ...decoded }));
 const optionsOf = (page, id) => page.$eval('#' + id, (list) => [...list.options].map((one) =>
@@ -101,4 +101,21 @@ async function seeds(browser) {
   for (const each of [page, again, one]) assert.deepEqual(each.mistakes, []);
 }
 
-await run({ lazy, seeds });
+// Words of blanks have signs, long ones are cut, and a query sees no farther than its layer's window.
+async function odd(browser) {
+  const page = await opened(browser, odds + '#policy=h2o&seen=600');
+  assert.match(await textOf(page, '#mask-caption'), new RegExp('^The query of token 599 may see \\d\\d of ' +
+    '600 tokens; .* or precede the window of the newest 100 tokens that this layer of the model has\\.'));
+  const cells = await page.$$eval('#cache tbody tr', (rows) => rows.map((row) =>
+    [Number(row.cells[1].textContent), row.cells[3].textContent]));
+  assert.ok(cells.length > 10);
+  const words = ['␣', '⏎', '(empty)', '\u202Eabc', 'word', 'x'.repeat(39) + '…'];
+  for (const [position, word] of cells) {
+    assert.ok(position >= 500, position);
+    assert.equal(word, words[position % 6]);
+  }
+  assert.match(await textOf(page, '#status'), /evicted: “\u2068.*\u2069” at position \d+\.$/);
+  assert.deepEqual(page.mistakes, []);
+}
+
+await run({ lazy, seeds, odd });

@@ -205,7 +205,7 @@ TEST(Explorer, StepsAreInTheDataOfTheirUnit) {
   const ExplorerTrace trace = {
       .checksum = run.traces[0].trace.checksum,
       .transcript = {},
-      .steps = {explorer_steps(static_cast<std::size_t>(of - cells.begin()), steps)}};
+      .steps = {explorer_steps(static_cast<std::size_t>(of - cells.begin()), steps, 16)}};
   const Data data = data_of(run, {trace});
   const auto& units = data.json.at("traces").at(0).at("cells").at(0).at("units").as_array();
   for (std::size_t i = 0; i + 1 < units.size(); ++i) {
@@ -215,6 +215,7 @@ TEST(Explorer, StepsAreInTheDataOfTheirUnit) {
     EXPECT_FALSE(unit.as_object().contains("steps"));
   }
   const auto& written = units.back().at("steps");
+  EXPECT_EQ(written.at("window").as_int64(), 16);
   const auto slots = data.numbers(written.at("part"), written.at("slots"), tokens, 4);
   EXPECT_TRUE(std::ranges::equal(slots, steps.slots));
   // 1.5 as IEEE binary32.

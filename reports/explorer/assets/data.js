@@ -146,6 +146,11 @@ function attentionOf({ unit, evicted }, seen) {
     (code) => (code === 255 ? 0 : 2 ** (-code / 16)));
 }
 
+// Whether the layer lets the query of a step see a position at all; where its window is not known, it does.
+function isInWindow({ steps }, position, seen) {
+  return !steps || steps.window === 0 || position >= seen - steps.window;
+}
+
 function retainedOf(trace, { steps }, seen) {
   return steps ? new Float32Array(steps.packed, steps.retained, trace.tokens)[seen - 1] : null;
 }

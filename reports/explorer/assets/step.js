@@ -73,7 +73,7 @@ function drawEvicted(shown, seen, redraw) {
       slot: slots ? slots[p] : null, score: scoreOf(unit, seen, p) }));
   });
   const columns = [{ title: 'Position', of: (row) => row.p },
-    { title: 'Token', of: (row) => wordOf(shown.trace, row.p).trim() },
+    { title: 'Token', of: (row) => shownWord(shown.trace, row.p) },
     { title: 'Lived, in tokens', of: (row) => row.lived },
     { title: 'Slot', of: (row) => row.slot, text: orDash },
     { title: 'Score', of: (row) => row.score, text: (score) => shortNumber(score) }];
@@ -84,12 +84,13 @@ function drawEvicted(shown, seen, redraw) {
 
 // The row of the mask: which positions the query sees, and how much it attends to each.
 function drawMask({ trace, focus }, seen) {
-  const visible = alive(focus.evicted, seen, seen - 1);
+  const rows = alive(focus.evicted, seen, seen - 1);
+  const visible = rows.filter((p) => isInWindow(focus.unit, p, seen));
   const attention = attentionOf(focus, seen);
   const drawn = [svg('rect', { x: 0, y: 0, width: seen, height: 40, class: 'hidden-tokens' })];
   let begin = -1;
   for (let p = 0; p <= seen; p += 1) {
-    const inside = p < seen && focus.evicted[p] > seen - 1;
+    const inside = p < seen && focus.evicted[p] > seen - 1 && isInWindow(focus.unit, p, seen);
     if (inside && begin < 0) begin = p;
     if (!inside && begin >= 0) {
       drawn.push(svg('rect', { x: begin, y: 0, width: p - begin, height: 40, class: 'seen' }));
@@ -97,18 +98,21 @@ function drawMask({ trace, focus }, seen) {
     }
   }
   if (attention) {
-    const bars = visible.map((p, rank) => 'M' + (p + 0.5) + ' 40V' +
+    const bars = rows.map((p, rank) => 'M' + (p + 0.5) + ' 40V' +
       (40 - 40 * Math.sqrt(attention[rank])).toFixed(2)).join('');
     drawn.push(svg('path', { d: bars, class: 'bars', 'stroke-width': 0.8 }));
   }
   const mask = at('mask');
   mask.setAttribute('viewBox', '0 0 ' + seen + ' 40');
   mask.replaceChildren(mask.querySelector('title'), ...drawn);
+  const windowed = visible.length === rows.length ? ''
+    : ', or precede the window of the newest ' + countOf(focus.unit.steps.window, 'token') +
+      ' that this layer of the model has';
   const selects = focus.cell.selects ? ' Each query selects pages of these for itself.' : '';
   at('mask-caption').textContent = 'The query of token ' + (seen - 1) + ' may see ' +
     (visible.length === seen ? 'every token up to itself.'
       : visible.length + ' of ' + countOf(seen, 'token') + '; the others are masked or no longer ' +
-        'stored. It sees positions ' + runsOf(visible, 12) + '.') + selects +
+        'stored' + windowed + '. It sees positions ' + runsOf(visible, 12) + '.') + selects +
     (attention ? ' The height of a bar is the root of the attention, the mean over the heads of ' +
       'the unit.' : '');
   const retained = retainedOf(trace, focus.unit, seen);
@@ -129,11 +133,11 @@ function drawCache(shown, seen, redraw) {
   const rows = visible.map((p, rank) => ({ rank, p, rotary: cell.ranks ? rank : p,
     kind: evicted[p] === seen ? 'evicted now' : kindOf(cell, p, seen),
     slot: slots ? slots[p] : null, mass: attention ? attention[rank] : null,
-    className: evicted[p] === seen ? 'now' : '' }));
+    className: evicted[p] === seen ? 'now' : '' })).filter(({ p }) => isInWindow(unit, p, seen));
   const columns = [{ title: 'Rank', of: (row) => row.rank },
     { title: 'Position', of: (row) => row.p },
     { title: 'Rotated by', of: (row) => row.rotary },
-    { title: 'Token', of: (row) => wordOf(trace, row.p).trim() },
+    { title: 'Token', of: (row) => shownWord(trace, row.p) },
     { title: 'Part', of: (row) => row.kind },
     { title: 'Slot', of: (row) => row.slot, text: orDash },
     { title: 'Attention', of: (row) => row.mass, text: (mass) => shortNumber(mass, 2) }];

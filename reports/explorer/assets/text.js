@@ -25,8 +25,21 @@ function wordOf(trace, position) {
   return trace.words.length > 0 ? trace.words[position] : String(position);
 }
 
+const blanks = { ' ': '␣', '\n': '⏎', '\r': '␍', '\t': '⇥' };
+
+// A word among others: blanks have signs if it has nothing else, and a long one is cut.
+function shownWord(trace, position) {
+  const word = wordOf(trace, position);
+  if (word === '') return '(empty)';
+  const characters = Array.from(word.trim() || word);
+  const shown = word.trim() ? characters : characters.map((one) => blanks[one] ??
+    'U+' + one.codePointAt(0).toString(16).toUpperCase().padStart(4, '0'));
+  return shown.length > 40 ? shown.slice(0, 39).join('') + '…' : shown.join('');
+}
+
+// Isolated, so that a word that is written from right to left does not move those beside it.
 function namedToken(trace, position) {
-  const word = trace.words.length > 0 ? '“' + trace.words[position].trim() + '” at ' : '';
+  const word = trace.words.length > 0 ? '“\u2068' + shownWord(trace, position) + '\u2069” at ' : '';
   return word + 'position ' + position;
 }
 
