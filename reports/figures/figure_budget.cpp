@@ -74,6 +74,15 @@ double lowest_of(const Sweep& sweep, const std::vector<Line>& lines, const Budge
   return lowest;
 }
 
+// Whether some cache had lost attention, of which all measures are.
+bool lost_any(const Sweep& sweep, const std::vector<Line>& lines) {
+  return std::ranges::any_of(lines, [&](const Line& line) {
+    return std::ranges::any_of(line.specs, [&](std::size_t s) {
+      return std::isfinite(sweep.specs[s].after.retained_mass.mean);
+    });
+  });
+}
+
 }  // namespace
 
 Figure budget_figure(const Sweep& sweep) {
@@ -81,7 +90,7 @@ Figure budget_figure(const Sweep& sweep) {
   std::vector<Line> lines;
   std::ranges::copy_if(in_drawing_order(sweep.lines), std::back_inserter(lines),
                        [&](const Line& line) { return bounded(sweep, line); });
-  if (lines.empty()) return figure;
+  if (lines.empty() || !lost_any(sweep, lines)) return figure;
   if (budgets_of(sweep).size() == 1) return one_budget_figure(sweep, lines);
   std::vector<BudgetMeasure> measures = measures_of(sweep, lines);
   Grid grid{.panels = measures.size(),

@@ -66,7 +66,8 @@ std::string names_beside(const std::vector<Line>& lines, bool show, double width
   std::vector<std::string> names;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::string name = show ? lines[i].label : "";
-    for (std::size_t n = display_width(name); legend_text_width(name) > width; --n) {
+    // A name of this very width may differ in its last bit from the margin made for it.
+    for (std::size_t n = display_width(name); legend_text_width(name) > width + 0.1; --n) {
       name = shortened(lines[i].label, n);
     }
     names.push_back(gnuplot_quoted(name) + " " + std::to_string(i));

@@ -122,6 +122,30 @@ TEST(OneBudgetFigure, ShowsWhatIsLostWhereThatIsADecade) {
   EXPECT_NE(figure.body.find("set logscale x"), std::string::npos);
 }
 
+TEST(OneBudgetFigure, ShowsAShortNameWhole) {
+  for (const char* const name : {"h2o", "tova", "fifo", "window", "snapkv", "streaming"}) {
+    testing::FakeReplay fake = small_fake();
+    fake.specs = {name};
+    fake.budgets = {32};
+    const Figure figure = budget_figure(sweep_of(fake_replay(fake)));
+    EXPECT_NE(figure.body.find("set ytics ('" + std::string(name) + "' 0)"), std::string::npos)
+        << figure.body;
+  }
+}
+
+// Where nothing was evicted there is nothing to draw, and gnuplot would refuse an empty plot.
+TEST(BudgetFigure, IsLeftOutIfNothingWasLost) {
+  testing::FakeReplay fake = small_fake();
+  const auto tokens = static_cast<std::uint32_t>(fake.tokens);
+  for (const std::vector<std::uint32_t>& budgets :
+       {std::vector<std::uint32_t>{tokens}, {tokens, 2 * tokens}}) {
+    fake.budgets = budgets;
+    EXPECT_TRUE(budget_figure(sweep_of(fake_replay(fake))).body.empty());
+  }
+  fake.budgets = {tokens / 2, tokens};
+  EXPECT_FALSE(budget_figure(sweep_of(fake_replay(fake))).body.empty());
+}
+
 TEST(OneBudgetFigure, CutsALongName) {
   testing::FakeReplay fake = small_fake();
   fake.specs = {"h2o", "semantic-blocks:sinks=8,likeness=dot,scores=rotated;unit=layer"};
