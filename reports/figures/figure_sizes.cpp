@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/figures.h"
@@ -12,7 +14,7 @@ constexpr std::size_t zoom_tokens = 200;
 
 // Policies whose caches had the same sizes at every point share one curve.
 struct Curve {
-  const Line* line = nullptr;
+  Look look;
   const CellResult* cell = nullptr;
   std::vector<std::string> labels;
 };
@@ -34,7 +36,7 @@ std::vector<Curve> curves_of(const Sweep& sweep) {
     const auto same = [&](const Curve& curve) { return same_sizes(*curve.cell, *cell); };
     auto curve = std::ranges::find_if(curves, same);
     if (curve == curves.end()) {
-      curves.push_back({.line = &line, .cell = cell, .labels = {}});
+      curves.push_back({.look = line.look, .cell = cell, .labels = {}});
       curve = curves.end() - 1;
     }
     curve->labels.push_back(line.label);
@@ -48,13 +50,23 @@ std::string title_of(const Curve& curve) {
   return curve.labels[0] + " and " + std::to_string(more) + (more == 1 ? " other" : " others");
 }
 
-// A curve that several policies share has no policy's colour and dash.
-std::string_view colour_of(const Curve& curve) {
-  return curve.labels.size() > 1 ? "#666666" : curve.line->look.colour;
-}
-
-std::string_view dash_of(const Curve& curve) {
-  return curve.labels.size() > 1 ? "1" : curve.line->look.dash;
+// A curve that several policies share has no policy's colour and dash. Here few curves are left, so
+// that those of policies that are grey elsewhere get a colour.
+void distinguish(std::vector<Curve>& curves) {
+  constexpr std::array<std::string_view, 4> dashes = {"1", "(8,4)", "(2,3)", "(8,3,2,3)"};
+  std::size_t shared = 0;
+  std::vector<std::string_view> used;
+  for (const Curve& curve : curves) {
+    if (curve.labels.size() == 1) used.push_back(curve.look.colour);
+  }
+  for (Curve& curve : curves) {
+    if (curve.labels.size() > 1) {
+      curve.look = {.colour = "#666666", .dash = dashes.at(shared++ % dashes.size())};
+    } else if (const std::string_view free = free_colour(used); curve.look.quiet && !free.empty()) {
+      curve.look = {.colour = free};
+      used.push_back(free);
+    }
+  }
 }
 
 // The highest value of a bounded curve; a dense curve may leave the figure.
@@ -91,8 +103,9 @@ std::string together(const std::vector<Curve>& curves) {
 
 Figure sizes_figure(const Sweep& sweep) {
   Figure figure{.name = "sizes", .title = "Stored and visible rows over the stream", .caption = {}};
-  const std::vector<Curve> curves = curves_of(sweep);
+  std::vector<Curve> curves = curves_of(sweep);
   if (curves.empty()) return figure;
+  distinguish(curves);
   FigureData data({"first_step", "stored", "visible"});
   std::vector<std::string> whole;
   std::vector<std::string> zoom;
@@ -102,15 +115,13 @@ Figure sizes_figure(const Sweep& sweep) {
     for (const SeriesPoint& point : curve.cell->series) {
       data.row({static_cast<double>(point.first_step), point.stored, point.visible});
     }
-    const std::string colour = " lc rgb '" + std::string(colour_of(curve)) + "'";
-    const std::string line = colour + " dt " + std::string(dash_of(curve)) + " lw 2";
+    const std::string colour = " lc rgb '" + std::string(curve.look.colour) + "'";
+    const std::string line = colour + " dt " + std::string(curve.look.dash) + " lw 2";
     whole.push_back(block + " using 1:2 with steps" + line + " notitle");
     zoom.push_back(block + " using 1:2 with steps" + line + " notitle");
     zoom.push_back(block + " using 1:3 every 6 with points pt 6 ps 0.6 lw 1" + colour + " notitle");
-    entries.push_back({.label = title_of(curve),
-                       .policy = nullptr,
-                       .look = {.colour = colour_of(curve), .dash = dash_of(curve)},
-                       .specs = {}});
+    entries.push_back(
+        {.label = title_of(curve), .policy = nullptr, .look = curve.look, .specs = {}});
   }
   data.finish(figure);
   const std::size_t tokens = sweep.result->trace.tokens;

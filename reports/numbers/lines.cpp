@@ -101,6 +101,14 @@ void recolour_others(std::vector<Line>& lines, const std::vector<bool>& given) {
   }
 }
 
+std::string_view free_colour(std::span<const std::string_view> used) {
+  const auto is_free = [&](std::string_view colour) {
+    return std::ranges::find(used, colour) == used.end();
+  };
+  const auto* const found = std::ranges::find_if(colours.begin() + 1, colours.end(), is_free);
+  return found == colours.end() ? std::string_view() : *found;
+}
+
 std::vector<Line> in_drawing_order(const std::vector<Line>& lines) {
   std::vector<Line> ordered = lines;
   // Not that of std::ranges, whose result clang 14 cannot compile with the headers of g++ 12.

@@ -53,6 +53,10 @@ void highlight(std::vector<Line>& lines, std::span<const double> scores);
 // no line has, as long as there are such colours. Quiet lines remain grey.
 void recolour_others(std::vector<Line>& lines, const std::vector<bool>& given);
 
+// A colour that is not among `used`, and not that of the cache that evicts nothing; empty if there
+// is none.
+std::string_view free_colour(std::span<const std::string_view> used);
+
 // The lines with the quiet ones first, so that the others are drawn over them.
 std::vector<Line> in_drawing_order(const std::vector<Line>& lines);
 

@@ -166,6 +166,32 @@ TEST(Legend, LeavesAFigureOnItsSlide) {
   EXPECT_EQ(budget_figure(sweep).csv.find("output_error"), std::string::npos);
 }
 
+// Policies that are grey where there are many curves have colours where few are left.
+TEST(SizesFigure, HasAColourForEachCurveOfOnePolicy) {
+  testing::FakeReplay fake = small_fake();
+  fake.specs = {
+      "window",  "h2o",  "tova", "fifo", "lru", "random", "streaming:sinks=4", "reservoir:sinks=4",
+      "chunkkv", "pages"};
+  fake.budgets = {32};
+  ReplayResult result = fake_replay(fake);
+  for (CellResult& cell : result.cells) {
+    const std::string_view name = cell.cell.spec.policy->name;
+    for (SeriesPoint& point : cell.series) {
+      point.stored = name == "chunkkv" ? 40 : name == "pages" ? 48 : 32;
+      point.visible = point.stored;
+    }
+    for (HeadResult& head : cell.heads) {
+      head.metrics.retained_mass = name == "chunkkv" || name == "pages" ? 0.1 : 0.9;
+    }
+  }
+  const Figure figure = sizes_figure(sweep_of(result));
+  EXPECT_EQ(figure.body.find("#c4c4c4"), std::string::npos) << figure.body;
+  EXPECT_NE(figure.body.find("window and 7 others"), std::string::npos) << figure.body;
+  EXPECT_NE(figure.body.find("#666666"), std::string::npos);
+  EXPECT_NE(figure.body.find("#e69f00"), std::string::npos);
+  EXPECT_NE(figure.body.find("#56b4e9"), std::string::npos);
+}
+
 // A colour of a user's file may be that of another policy.
 TEST(Rename, LeavesEachLineAColourOfItsOwn) {
   const std::vector<Spec> specs = {parse_spec("window").value(), parse_spec("h2o").value(),
