@@ -21,8 +21,15 @@ namespace {
 
 using Summaries = std::vector<const SpecSummary*>;
 
-std::string percent(double share) {
-  return number_entry(100 * share, 1).text + "\u00a0%";  // no line break between the two
+std::string percent(double share, int digits = 1) {
+  return number_entry(100 * share, digits).text + "\u00a0%";  // no line break between the two
+}
+
+// The fewest digits after the point with which two shares look different, if they are.
+int digits_apart(double one, double other) {
+  int digits = 1;
+  while (digits < 4 && percent(one, digits) == percent(other, digits)) ++digits;
+  return one == other ? 1 : digits;
 }
 
 // The specs that store no more than their budget, by budget, the best first.
@@ -64,17 +71,18 @@ std::vector<std::string> findings_of(const ReplayResult& result) {
   if (some.size() < 2) return findings;
   const SpecSummary& best = *some[0];
   const SpecSummary& worst = *some.back();
-  std::string first =
-      "With a budget of " + std::to_string(budget) + " tokens, " + best.name +
-      " kept most of the attention once it evicted: " + percent(best.after.retained_mass.mean) +
-      " of its mass";
+  const double second = some[1]->after.retained_mass.mean;
+  const int digits = digits_apart(best.after.retained_mass.mean, second);
+  std::string first = "With a budget of " + std::to_string(budget) + " tokens, " + best.name +
+                      " kept most of the attention once it evicted: " +
+                      percent(best.after.retained_mass.mean, digits) + " of its mass";
   if (std::isfinite(best.after.optimum_share)) {
     first += ", which is " + percent(best.after.optimum_share) +
              " of the most that any cache could keep";
   }
   findings.push_back(first + ".");
   findings.push_back("The next of " + std::to_string(some.size()) + " is " + some[1]->name +
-                     " with " + percent(some[1]->after.retained_mass.mean) +
+                     " with " + percent(second, digits) +
                      "; one text cannot say whether the two differ on others.");
   if (some.size() > 2) {
     findings.push_back("The least was kept by " + worst.name + ": " +

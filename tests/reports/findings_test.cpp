@@ -50,6 +50,16 @@ TEST(Findings, NameTheBestTheNextAndTheLeast) {
   EXPECT_EQ(findings[2], "The least was kept by window: 50.0\u00a0%.");
 }
 
+TEST(Findings, HaveTheDigitsThatTellTheBestFromTheNext) {
+  const auto findings =
+      findings_of(with_masses({{"window", 0.5}, {"h2o", 0.9001}, {"tova", 0.9004}}));
+  EXPECT_THAT(findings.at(0), HasSubstr(": 90.04\u00a0% of"));
+  EXPECT_THAT(findings.at(1), HasSubstr("h2o with 90.01\u00a0%;"));
+  EXPECT_THAT(findings.at(2), HasSubstr("window: 50.0\u00a0%."));
+  const auto same = findings_of(with_masses({{"h2o", 0.9}, {"tova", 0.9}}));
+  EXPECT_THAT(same.at(0), HasSubstr(": 90.0\u00a0% of"));
+}
+
 TEST(Findings, DoNotRankCachesThatStoreMore) {
   ReplayResult result = with_masses({{"window", 0.5}, {"h2o", 0.9}, {"tova", 0.7}});
   for (CellResult& cell : result.cells) {
