@@ -47,12 +47,15 @@ install(DIRECTORY python/kvcheck DESTINATION "${python}"
 if(KVCHECK_PYTHON)
   install(TARGETS kvcheck_python LIBRARY DESTINATION "${python}/kvcheck" OPTIONAL)
 endif()
-install(FILES LICENSE README.md GLOSSARY.md CHANGELOG.md SECURITY.md traces/FORMAT.md reports/SCHEMA.md
-              properties/ABI.md properties/HISTORY.md properties/PROTOCOL.md docs/files.md docs/laws.md docs/model.md docs/oracle.md
-              docs/python.md docs/specs.md docs/statistics.md docs/sweeps.md docs/tasks.md docs/test-your-cache.md
-              docs/versions.md
+# In the folders of the sources, so that documents find each other.
+install(FILES LICENSE README.md GLOSSARY.md CHANGELOG.md SECURITY.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-install(DIRECTORY docs/schemas DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(FILES traces/FORMAT.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/traces OPTIONAL)
+install(FILES reports/SCHEMA.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/reports OPTIONAL)
+install(FILES properties/ABI.md properties/HISTORY.md properties/PROTOCOL.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/properties OPTIONAL)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        OPTIONAL FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.png")
 
 # Manual pages and completions come from the program itself, which a machine of another kind cannot
 # run.

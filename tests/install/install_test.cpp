@@ -3,12 +3,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <vector>
 
 #include "kvcheck/base/random/rng.h"
 #include "kvcheck/base/version.h"
 #include "kvcheck/policies/registry/registry.h"
+#include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 
 namespace kv {
@@ -74,9 +76,25 @@ TEST_F(Install, AnotherProjectFindsBuildsAndRuns) {
                           "\ntop-k 16\ntrace missing\nown 6\n");
 
   EXPECT_TRUE(runs("'" + prefix() + "/bin/kvcheck' --version"));
-  for (const char* file : {"LICENSE", "README.md"}) {
-    EXPECT_TRUE(fs::exists(prefix() + "/share/doc/kvcheck/" + file)) << file;
+  const std::string documents = prefix() + "/share/doc/kvcheck/";
+  for (const char* file : {"LICENSE", "README.md", "docs/images/budget.png"}) {
+    EXPECT_TRUE(fs::exists(documents + file)) << file;
   }
+  // Documents find each other.
+  const std::regex link(R"(\]\(([a-z./-]*[A-Za-z-]+\.md)[#)])");
+  std::size_t links = 0;
+  for (const char* file : {"README.md", "docs/python.md", "docs/specs.md", "docs/sweeps.md"}) {
+    const std::string text = test::read_text(documents + file);
+    for (std::sregex_iterator at(text.begin(), text.end(), link); at != std::sregex_iterator();
+         ++at) {
+      const fs::path target = (fs::path(file).parent_path() / at->str(1)).lexically_normal();
+      const std::string folder = target.has_parent_path() ? target.begin()->string() : "";
+      if (folder != "docs") continue;
+      EXPECT_TRUE(fs::exists(documents + target.string())) << file << " links to " << target;
+      ++links;
+    }
+  }
+  EXPECT_GT(links, 15U);
   EXPECT_FALSE(fs::exists(prefix() + "/include/kvcheck/cli")) << "the command line is no library";
   EXPECT_FALSE(fs::exists(prefix() + "/include/kvcheck/base/kernels/kernels_detail.h"));
 }
