@@ -90,6 +90,10 @@ Result<void> load(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, unknown)) {
     return io_error("--load: '" + path + "' is not a file");
   }
+  if (path.ends_with(".py")) {
+    return usage_error("--load: '" + path + "' is a Python file; expected a shared library, or " +
+                       "python3 -m kvcheck --load " + path + ", which runs it");
+  }
   const std::string file = std::filesystem::absolute(path).string();
   if (Result<void> whole = check_whole(path); !whole) return whole;
   if (const std::string death = death_of_loader(file); !death.empty()) {

@@ -16,6 +16,7 @@ import kvcheck
 FILE = globals().get("__file__")  # editors that run cells alone may not tell
 ARGUMENTS = sys.argv[1:] if FILE else []
 FOLDER = ARGUMENTS[0] if ARGUMENTS else "."
+os.makedirs(FOLDER, exist_ok=True)
 HERE = os.path.dirname(os.path.abspath(FILE or "examples/python/tutorial.py"))
 RECORDED = ARGUMENTS[1] if len(ARGUMENTS) > 1 else os.path.normpath(
     os.path.join(HERE, "..", "..", "traces", "data", "tinystories-2m.qkv.safetensors"))

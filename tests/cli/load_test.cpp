@@ -37,6 +37,15 @@ TEST(Load, ALibraryWithoutPoliciesIsNamed) {
   EXPECT_THAT(error_of_loading(library_bytes()), HasSubstr(".so' exports no policies"));
 }
 
+TEST(Load, APythonFileHasAWayOfItsOwn) {
+  const std::string path = test::temporary_file("policies.py", "import kvcheck\n");
+  const std::vector<std::string> arguments = {"--load", path, "policies"};
+  const Result<std::size_t> loaded = load_policies(arguments);
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().message,
+              HasSubstr("expected a shared library, or python3 -m kvcheck --load "));
+}
+
 TEST(Load, ALibraryThatIsCutOffIsRefused) {
   const std::string whole = library_bytes();
   ASSERT_GT(whole.size(), 100'000U);
