@@ -13,6 +13,7 @@ except ModuleNotFoundError as missing:
         """Something about an argument or a file is wrong."""
 
 Error.__module__ = "kvcheck"
+Error.__doc__ = """What is wrong with an argument or a file, as a sentence; a ValueError."""
 
 __all__ = ["Error", "in_keywords"]
 

@@ -443,6 +443,15 @@ class Models(Folder):
                     numpy.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=0,
                                                   atol=20 * self.atol)
 
+    def test_wrong_numbers_are_named(self):
+        vectors = numpy.ones((1, 2, 4))
+        for call, sentence in (
+                (lambda: record.losses_of(numpy.zeros((3, 5)), [0, 1, 7]), "^ids has 7; expected numbers below"),
+                (lambda: record.attention_rows(vectors, vectors, positions=[-1, 2]), "^positions has -1"),
+                (lambda: record.rotation_of(numpy.zeros((0, 4)), numpy.zeros((0, 4)), 8), r"shape \[0, 4\]")):
+            with self.assertRaisesRegex(kvcheck.Error, sentence):
+                call()
+
     def test_losses_are_those_of_the_logits(self):
         logits = numpy.log([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]) + 7
         numpy.testing.assert_allclose(record.losses_of(logits, [0, 1, 0]),

@@ -20,7 +20,7 @@ LAYOUTS = ("half", "interleaved")
 
 def _table(name, given):
     table = array(name, given, numpy.float64)
-    if table.ndim != 2 or table.shape[1] == 0:
+    if table.ndim != 2 or 0 in table.shape:
         raise Error("%s has the shape %s; expected [tokens, rotated dimensions]" % (
             name, list(table.shape)))
     if not numpy.isfinite(table).all():

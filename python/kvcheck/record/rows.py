@@ -43,6 +43,8 @@ def attention_rows(queries, keys, *, scale=None, window=None, soft_cap=None, sin
     at = numpy.arange(tokens) if positions is None else array("positions", positions, numpy.int64)
     if at.shape != (count,):
         raise Error("there are %d queries and %d positions; expected as many" % (count, at.size))
+    if at.min() < 0:
+        raise Error("positions has %d; expected 0 or more" % at.min())
     distance = at[:, None] - numpy.arange(tokens)
     hidden = distance < 0
     if window is not None:

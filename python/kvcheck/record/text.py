@@ -52,6 +52,9 @@ def losses_of(logits: Any, ids: Sequence[int]) -> numpy.ndarray:
         raise Error("there are logits of %d tokens; expected those of %d" % (len(logits), len(ids)))
     for at in range(1, len(ids)):
         row = array_of(logits[at - 1]).astype(numpy.float64)
+        if row.ndim != 1 or ids[at] >= len(row):
+            raise Error("ids has %d; expected numbers below the vocabulary of logits, which have the shape %s" % (
+                ids[at], [len(logits), *row.shape]))
         largest = row.max()
         losses[at] = largest + numpy.log(numpy.exp(row - largest).sum()) - row[ids[at]]
     return numpy.maximum(losses, 0)
