@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kvcheck/base/aligned_floats.h"
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/half.h"
 #include "kvcheck/base/random/rng.h"
@@ -18,12 +19,14 @@ constexpr std::size_t dim = 128;
 constexpr std::size_t pairs = dim / 2;
 constexpr std::size_t count = 64;  // 16 KB in 16 bits, which the nearest cache holds
 
-std::vector<std::byte> some_keys(kv::Number number) {
+using Keys = kv::AlignedBytes;  // as a cache's rows are
+
+Keys some_keys(kv::Number number) {
   std::vector<float> values(count * dim);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<float>(kv::Rng(7).normal(static_cast<kv::Position>(i)));
   }
-  std::vector<std::byte> bytes(values.size() * (number == kv::Number::f32 ? 4 : 2));
+  Keys bytes(values.size() * (number == kv::Number::f32 ? 4 : 2));
   kv::kernels().narrow(number, values.data(), values.size(), bytes.data());
   return bytes;
 }
@@ -33,7 +36,7 @@ std::vector<std::byte> some_keys(kv::Number number) {
 void rotate(const kv::model::RotateKernels& kernels,
             kv::Number number,
             bool by_halves,
-            std::vector<std::byte>& keys) {
+            Keys& keys) {
   static const std::vector<std::uint32_t> slots = [] {
     std::vector<std::uint32_t> all(count);
     std::iota(all.begin(), all.end(), 0U);
@@ -63,8 +66,8 @@ void BM_rotate(benchmark::State& state,
                const kv::model::RotateKernels* kernels,
                kv::Number number,
                bool by_halves) {
-  std::vector<std::byte> keys = some_keys(number);
-  std::vector<std::byte> expected = keys;
+  Keys keys = some_keys(number);
+  Keys expected = keys;
   rotate(*kernels, number, by_halves, keys);
   rotate(*kv::model::supported_rotate_kernels().back(), number, by_halves, expected);
   KV_CHECK(keys == expected);

@@ -95,7 +95,7 @@ void KvStore::reserve(std::size_t slots) {
   const std::size_t grown = keys_.empty() ? bytes : std::max(bytes, keys_.size() * 3 / 2);
   const std::size_t rows = (grown + row_bytes() - 1) / row_bytes();
   // reserve() first: resize() alone may double.
-  for (std::vector<std::byte>* rows_of : {&keys_, &values_}) {
+  for (AlignedBytes* rows_of : {&keys_, &values_}) {
     rows_of->reserve(rows * row_bytes());
     rows_of->resize(rows * row_bytes());
   }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "kvcheck/base/aligned_floats.h"
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/position.h"
 #include "kvcheck/model/kernels/model_kernels.h"
@@ -101,8 +102,8 @@ class KvStore {
   Storage storage_;
   std::size_t dim_;
   std::size_t used_ = 0;  // the most slots that room was asked for
-  std::vector<std::byte> keys_;
-  std::vector<std::byte> values_;
+  AlignedBytes keys_;
+  AlignedBytes values_;
   std::vector<float> key_scales_;  // by slot; of int8 only
   std::vector<float> value_scales_;
   std::optional<TieredRows> tiered_keys_;
