@@ -15,9 +15,9 @@ namespace kv {
 namespace {
 
 // The matrix [tokens, dim] of one head of a [heads, tokens, dim] tensor.
-std::vector<float> widen_head(const TensorView& tensor, std::size_t head) {
+AlignedFloats widen_head(const TensorView& tensor, std::size_t head) {
   KV_CHECK(tensor.shape.size() == 3 && head < tensor.shape[0]);
-  std::vector<float> out(tensor.shape[1] * tensor.shape[2]);
+  AlignedFloats out(tensor.shape[1] * tensor.shape[2]);
   const std::byte* from = tensor.data + head * out.size() * tensor.bytes_per_number();
   kernels().widen(tensor.number, from, out.size(), out.data());
   return out;
@@ -49,7 +49,7 @@ KeyValues::KeyValues(const Trace& trace,
                      std::size_t kv_head,
                      const RopeTable& rope)
     : dim_(trace.info().head_dim), values_(widen_head(trace.layer(layer).v, kv_head)) {
-  std::vector<float> raw = widen_head(trace.layer(layer).k, kv_head);
+  AlignedFloats raw = widen_head(trace.layer(layer).k, kv_head);
   if (holds_rotated(trace.info(), rules_of(trace.info(), layer))) {
     const HeadLogits rules(trace.info(), layer, 0);
     for (std::size_t at = 0; at < raw.size(); at += dim_) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "kvcheck/base/aligned_floats.h"
 #include "kvcheck/base/error.h"
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/position.h"
@@ -44,8 +45,8 @@ class KeyValues {
 
  private:
   std::size_t dim_;
-  std::vector<float> keys_;
-  std::vector<float> values_;
+  AlignedFloats keys_;
+  AlignedFloats values_;
 };
 
 // The rows of one query head of one layer.
@@ -120,10 +121,10 @@ class DenseRows {
   bool rotated_in_trace_ = false;
   std::optional<HeadLogits> head_logits_;  // of q/k/v traces
   TopK top_k_;
-  std::vector<float> queries_;  // [recorded queries, dim], before rotation
-  std::vector<float> stored_;   // the same after it, if the trace holds them so
+  AlignedFloats queries_;  // [recorded queries, dim], before rotation
+  AlignedFloats stored_;   // the same after it, if the trace holds them so
   double keys_ = 1;
-  std::vector<float> mass_;   // [rows, tokens], with one row for attention traces
+  AlignedFloats mass_;        // [rows, tokens], with one row for attention traces
   std::vector<float> above_;  // scratch
 
   // Rows of q/k/v traces are computed a few at a time, so that keys and values are read once for
@@ -132,9 +133,9 @@ class DenseRows {
   std::size_t block_ = 0;       // the first row
   std::size_t block_rows_ = 0;  // how many
   std::size_t loaded_ = 0;      // the last one loaded, in the block
-  std::vector<float> rotated_;  // [rows, dim]
-  std::vector<float> logits_;   // [rows, tokens]
-  std::vector<float> output_;   // [rows, dim]
+  AlignedFloats rotated_;       // [rows, dim]
+  AlignedFloats logits_;        // [rows, tokens]
+  AlignedFloats output_;        // [rows, dim]
   std::vector<double> log_sums_;
   std::vector<bool> finite_;  // whether all products of the row are
 };
