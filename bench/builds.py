@@ -9,7 +9,6 @@ that both have.
 """
 import argparse
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -30,10 +29,11 @@ def benchmarks(build, pattern, min_time):
             for one in json.loads(text)["benchmarks"]} if text else {}
 
 
-def policies(build):
-    """The names of a build's policies, which begin the lines that are not indented."""
-    printed = subprocess.run([f"{build}/kvcheck", "policies"], capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r"^([a-z0-9-]+)$", printed, re.MULTILINE))
+def policies(build, trace):
+    """The policies of a build that the trace serves."""
+    printed = subprocess.run([*commands.replay(f"{build}/kvcheck", trace, "--policy", "all", "--budget", "256"),
+                              "--json", "-"], capture_output=True, text=True, check=True).stdout
+    return {cell["policy"] for cell in map(json.loads, printed.splitlines()) if cell["type"] == "cell"}
 
 
 def replays(build, names, trace):
@@ -54,10 +54,10 @@ def main(words):
     parser.add_argument("--filter", default=".")
     parser.add_argument("--min-time", default="0.2")
     options = parser.parse_args(words)
-    names = sorted(policies(options.old) & policies(options.new))
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         trace = commands.shared_trace(f"{options.new}/kvcheck", folder)
+        names = sorted(policies(options.old, trace) & policies(options.new, trace))
         for i in range(options.runs):
             print(f"run {i + 1} of {options.runs}", file=sys.stderr)
             runs.append([{**benchmarks(build, options.filter, options.min_time), **replays(build, names, trace)}
