@@ -293,10 +293,10 @@ def qkv(queries, keys, values, *, rope="half", theta: Optional[float] = 10000.0,
         rules["model_layers"] = int(model_layers)
     tables = {what: table_of(what, given, count) for what, given in
               (("frequencies", frequencies), ("sinks", sinks), ("slopes", slopes)) if given is not None}
-    for layer, numbers in enumerate(tables.get("frequencies", ())):
-        if numbers and 2 * len(numbers) != metadata.get("rope_dims", 0):
+    for layer, table in enumerate(tables.get("frequencies", ())):
+        if table and 2 * len(table) != metadata.get("rope_dims", 0):
             raise Error("frequencies of layer %d has %d numbers; expected %d, one for each pair of rope_dims" % (
-                layer, len(numbers), metadata.get("rope_dims", 0) // 2))
+                layer, len(table), metadata.get("rope_dims", 0) // 2))
     if rules or tables or len(layouts) > 1:
         metadata.update(rules, version=2)
     tables.update(recorded_queries(query_positions, query_design, rows, metadata))
