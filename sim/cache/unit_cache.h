@@ -78,8 +78,9 @@ class UnitCache {
   // ends its chunks and must be called before each next_query.
   [[nodiscard]] bool shares() const { return rules_.shares; }
 
-  // The first answer of the policy that its interface forbids, or its exception, as a sentence;
-  // empty if there was none. After it the residents are not those that the policy selected.
+  // The first answer of the policy that its interface forbids, or its exception, as one sentence
+  // that names the policy; empty if there was none. After it the residents are not those that the
+  // policy selected.
   [[nodiscard]] const std::string& broken_promise() const { return state_.broken_promise; }
 
   // Makes room if the timing requires it, then stores `tokens` new rows. Requires tokens > 0 and

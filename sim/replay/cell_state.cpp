@@ -114,7 +114,7 @@ void CellState::begin_query_of(std::size_t index, Position query, bool opens) {
   UnitState& unit = units_[index];
   if (opens) unit.stored_now = unit.cache.stored();
   unit.view.visible = &unit.cache.next_query();
-  failed_ = !unit.cache.broken_promise().empty();
+  failed_ = unit.failed();
   note_evictions(unit, index, query);
   const std::size_t visible =
       unit.view.selected ? attended_by(spec_.top_pages, query) : unit.view.visible->size();
@@ -145,8 +145,7 @@ void CellState::UnitState::count(std::size_t visible) {
 
 Result<void> CellState::check_promises() const {
   for (const UnitState& unit : units_) {
-    const std::string& broken = unit.cache.broken_promise();
-    if (!broken.empty()) return malformed(broken);
+    if (unit.failed()) return malformed(unit.cache.broken_promise());
   }
   return {};
 }
@@ -202,7 +201,7 @@ void CellState::end_query(Position query) {
       const auto heads = static_cast<float>(unit.shape.lanes.size());
       if (unit.view.wants_row) kernels().scale(unit.mass.data(), 1.0F / heads, unit.mass.size());
       unit.cache.observe(unit.shown(unit.mass));
-      failed_ = !unit.cache.broken_promise().empty();
+      failed_ = unit.failed();
       if (failed_) return;
     }
   }
@@ -211,7 +210,7 @@ void CellState::end_query(Position query) {
   }
   for (std::size_t index = 0; index < units_.size(); ++index) {
     UnitState& unit = units_[index];
-    failed_ = failed_ || !unit.cache.broken_promise().empty();
+    failed_ = failed_ || unit.failed();
     note_evictions(unit, index, query + 1);
     point_of(unit.shape.lanes.front()).kept += static_cast<double>(unit.cache.stored());
   }

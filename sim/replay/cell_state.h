@@ -144,6 +144,9 @@ class CellState {
     // Counts the stored and visible rows of the current query.
     void count(std::size_t visible);
 
+    // Whether the policy broke its interface.
+    [[nodiscard]] bool failed() const { return !cache.broken_promise().empty(); }
+
     // Whether several query heads share the unit.
     [[nodiscard]] bool shared() const { return shape.lanes.size() > 1; }
 

@@ -90,7 +90,7 @@ void CellState::show(UnitState& unit, const SeenRows& seen) {
   const std::span<const float> paid = attention ? seen.mass() : std::span<const float>();
   if (!unit.shared()) {
     unit.cache.observe(unit.shown(paid));
-    failed_ = !unit.cache.broken_promise().empty();
+    failed_ = unit.failed();
     return;
   }
   if (attention) kernels().add(unit.mass.data(), paid.data(), paid.size());
