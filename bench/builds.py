@@ -8,8 +8,6 @@ are the benchmarks whose names both builds have (--filter: those that REGEX find
 that both have.
 """
 import argparse
-import json
-import subprocess
 import sys
 import tempfile
 
@@ -17,33 +15,23 @@ import commands
 import compare
 
 
+NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
 def benchmarks(build, pattern, min_time):
     """Nanoseconds of every benchmark of a build."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as out:
-        subprocess.run([f"{build}/bench/kvcheck_bench", f"--benchmark_filter={pattern}", f"--benchmark_out={out.name}",
-                        f"--benchmark_min_time={min_time}", "--benchmark_out_format=json"], check=True,
-                       stdout=subprocess.DEVNULL)
-        text = out.read()
-    factor = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-    return {one["name"]: one["real_time"] * factor[one["time_unit"]]
-            for one in json.loads(text)["benchmarks"]} if text else {}
+    return {one["name"]: one["real_time"] * NANOSECONDS[one["time_unit"]]
+            for one in compare.results_of(f"{build}/bench/kvcheck_bench", pattern, min_time)}
 
 
 def policies(build, trace):
-    """The policies of a build that the trace serves."""
-    printed = subprocess.run([*commands.replay(f"{build}/kvcheck", trace, "--policy", "all", "--budget", "256"),
-                              "--json", "-"], capture_output=True, text=True, check=True).stdout
-    return {cell["policy"] for cell in map(json.loads, printed.splitlines()) if cell["type"] == "cell"}
+    return set(commands.served_policies(f"{build}/kvcheck", trace))
 
 
 def replays(build, names, trace):
     """Seconds of the processor of a replay under each policy."""
-    found = {}
-    for name in names:
-        budget = [] if name == "dense" else ["--budget", "256"]
-        found[f"replay under {name}"], _ = commands.took(
-            commands.replay(f"{build}/kvcheck", trace, "--policy", name, *budget))
-    return found
+    return {f"replay under {name}": commands.took(commands.policy_replay(f"{build}/kvcheck", trace, name))[0]
+            for name in names}
 
 
 def main(words):

@@ -26,18 +26,27 @@ def replay(kvcheck, trace, *options):
     return [kvcheck, "replay", trace, "--threads", "1", "--quiet", *options]
 
 
+def served_policies(kvcheck, trace):
+    """The names of the policies that the trace serves."""
+    printed = subprocess.run([*replay(kvcheck, trace, "--policy", "all", "--budget", "256"), "--json", "-"],
+                             capture_output=True, text=True, check=True).stdout
+    return [cell["policy"] for cell in map(json.loads, printed.splitlines()) if cell["type"] == "cell"]
+
+
+def policy_replay(kvcheck, trace, name):
+    budget = [] if name == "dense" else ["--budget", "256"]
+    return replay(kvcheck, trace, "--policy", name, *budget)
+
+
 def policy_shares(kvcheck, trace):
     """((name, share of the time of all) of each policy, less what every replay takes; the dearest first), and the
     seconds of all."""
-    everything = replay(kvcheck, trace, "--policy", "all", "--budget", "256")
-    printed = subprocess.run([*everything, "--json", "-"], capture_output=True, text=True, check=True).stdout
-    names = [cell["policy"] for cell in map(json.loads, printed.splitlines()) if cell["type"] == "cell"]
+    names = served_policies(kvcheck, trace)
     base, _ = fastest(replay(kvcheck, trace, "--policy", "streaming", "--budget", "256"))
-    seconds, _ = fastest(everything)
+    seconds, _ = fastest(replay(kvcheck, trace, "--policy", "all", "--budget", "256"))
     shares = []
     for name in names:
-        budget = [] if name == "dense" else ["--budget", "256"]
-        own, _ = fastest(replay(kvcheck, trace, "--policy", name, *budget))
+        own, _ = fastest(policy_replay(kvcheck, trace, name))
         shares.append((name, max(0.0, own - base) / seconds))
     return sorted(shares, key=lambda share: -share[1]), seconds
 

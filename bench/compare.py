@@ -26,17 +26,23 @@ WORK = "read bound|rows/|attention/|qkv/|BM_read|BM_decode|BM_product|BM_quantis
 BEGIN, END = "<!-- The tables of ./dev bench --compare begin here. -->", "<!-- They end here. -->"
 
 
-def benchmarks(program, min_time):
-    """Every number of kvcheck_bench, as "benchmark counter"."""
+def results_of(program, pattern, min_time):
+    """What kvcheck_bench reports of each benchmark that the pattern finds."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
-        subprocess.run([program, f"--benchmark_min_time={min_time}", f"--benchmark_filter={WORK}",
+        subprocess.run([program, f"--benchmark_min_time={min_time}", f"--benchmark_filter={pattern}",
                         f"--benchmark_out={out.name}", "--benchmark_out_format=json"], check=True,
                        stdout=subprocess.DEVNULL)
-        found = {}
-        for one in json.load(out)["benchmarks"]:
-            name = re.sub("/(real_time|manual_time|iterations:[0-9]+)", "", one["name"])
-            found.update({f"{name} {key}": value for key, value in one.items() if isinstance(value, float)})
-        return found
+        text = out.read()
+    return json.loads(text)["benchmarks"] if text else []  # no benchmark was found
+
+
+def benchmarks(program, min_time):
+    """Every number of kvcheck_bench, as "benchmark counter"."""
+    found = {}
+    for one in results_of(program, WORK, min_time):
+        name = re.sub("/(real_time|manual_time|iterations:[0-9]+)", "", one["name"])
+        found.update({f"{name} {key}": value for key, value in one.items() if isinstance(value, float)})
+    return found
 
 
 def of_commands(kvcheck):
