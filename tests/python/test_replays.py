@@ -206,6 +206,8 @@ class Replays(unittest.TestCase):
                 (16.5, 1, "^budgets has 16.5"),
                 (16, -1, "^seeds is -1; expected how many"),
                 (16, 0, "^seeds is 0; expected how many"),
+                (16, [1, 2, 1], "^seeds names 1 twice; expected each once"),
+                ([16, 32, 16], 1, "^budgets names 16 twice; expected each once"),
                 (16, True, "^seeds has True"),
                 (16, [], "^seeds is empty")):
             with self.assertRaisesRegex(kvcheck.Error, sentence):
