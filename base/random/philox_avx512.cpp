@@ -28,7 +28,9 @@ Product multiply(__m512i lanes, __m512i number) {
 
 }  // namespace
 
-void philox_sixteen_avx512(const PhiloxRun& run, std::array<std::uint64_t, 16>& out) {
+static_assert(run_of_positions == 16, "one register of words");
+
+void philox_run_avx512(const PhiloxRun& run, RunBits& out) {
   const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   __m512i word_0 = all(run.index);
   __m512i word_1 = _mm512_setzero_si512();

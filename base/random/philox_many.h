@@ -1,10 +1,10 @@
-// Sixteen blocks of Philox at once: the draws of consecutive positions.
+// Blocks of Philox for consecutive positions at once, and the numbers that they share with Rng.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-#include "kvcheck/base/position.h"
+#include "kvcheck/base/random/rng.h"
 
 namespace kv {
 
@@ -13,7 +13,7 @@ inline constexpr std::uint32_t philox_multiplier_1 = 0xCD9E8D57;
 inline constexpr std::uint32_t philox_weyl_0 = 0x9E3779B9;
 inline constexpr std::uint32_t philox_weyl_1 = 0xBB67AE85;
 
-// The draws Rng(seed, stream).bits(first + i, index) for i = 0 ... 15.
+// The draws Rng(seed, stream).bits(first + i, index) for i = 0 ... run_of_positions - 1.
 struct PhiloxRun {
   std::uint64_t seed = 0;
   std::uint32_t stream = 0;
@@ -21,11 +21,9 @@ struct PhiloxRun {
   std::uint32_t index = 0;
 };
 
-// The bits of sixteen consecutive positions, the same on every machine. Cost: with AVX-512 about a
-// tenth of sixteen calls of Rng::bits.
-void philox_sixteen(const PhiloxRun& run, std::array<std::uint64_t, 16>& out);
+using RunBits = std::array<std::uint64_t, run_of_positions>;
 
 // Requires AVX-512 (F, BW, VL, DQ).
-void philox_sixteen_avx512(const PhiloxRun& run, std::array<std::uint64_t, 16>& out);
+void philox_run_avx512(const PhiloxRun& run, RunBits& out);
 
 }  // namespace kv

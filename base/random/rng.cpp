@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "kvcheck/base/check.h"
+#include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/random/philox_many.h"
 
 namespace kv {
@@ -18,6 +19,43 @@ std::uint32_t low(std::uint64_t x) {
 
 std::uint32_t high(std::uint64_t x) {
   return static_cast<std::uint32_t>(x >> 32);
+}
+
+constexpr std::uint32_t blocks_at_once = 4;
+static_assert(run_of_positions % blocks_at_once == 0);
+
+// The draws of the first positions of a run. One array for each word of the counters, so that the
+// compiler computes several blocks in one register. A single block would wait for each of its
+// multiplications.
+void few_blocks(const PhiloxRun& run, std::uint64_t* out) {
+  using Words = std::array<std::uint32_t, blocks_at_once>;
+  Words a{};
+  Words b{};
+  Words c{};
+  Words d{};
+  for (std::uint32_t i = 0; i < blocks_at_once; ++i) {
+    a[i] = run.index;
+    b[i] = 0;
+    c[i] = run.first + i;
+    d[i] = run.stream;
+  }
+  std::uint32_t key_0 = low(run.seed);
+  std::uint32_t key_1 = high(run.seed);
+  for (int round = 0; round < 10; ++round) {
+    for (std::size_t i = 0; i < blocks_at_once; ++i) {
+      const std::uint64_t product_0 = multiplier_0 * a[i];
+      const std::uint64_t product_1 = multiplier_1 * c[i];
+      a[i] = high(product_1) ^ b[i] ^ key_0;
+      b[i] = low(product_1);
+      c[i] = high(product_0) ^ d[i] ^ key_1;
+      d[i] = low(product_0);
+    }
+    key_0 += philox_weyl_0;
+    key_1 += philox_weyl_1;
+  }
+  for (std::size_t i = 0; i < blocks_at_once; ++i) {
+    out[i] = static_cast<std::uint64_t>(b[i]) << 32 | a[i];
+  }
 }
 
 }  // namespace
@@ -50,38 +88,19 @@ std::uint64_t Rng::bits(Position position, std::uint32_t index) const {
   return block(position, index, 0);
 }
 
-// One array for each word of the counters, so that the compiler computes several blocks in one
-// register. A single block would wait for each of its multiplications.
 std::array<std::uint64_t, run_of_positions> Rng::bits_of_run(Position first,
                                                              std::uint32_t index) const {
-  using Words = std::array<std::uint32_t, run_of_positions>;
-  Words a{};
-  Words b{};
-  Words c{};
-  Words d{};
-  for (std::uint32_t i = 0; i < run_of_positions; ++i) {
-    a[i] = index;
-    b[i] = 0;
-    c[i] = first + i;
-    d[i] = stream_;
+  RunBits bits{};
+#ifdef __x86_64__
+  // Follows the kernels, so that KV_KERNEL=scalar covers this function too.
+  static const bool wide = kernels().name == "avx512";
+  if (wide) {
+    philox_run_avx512({seed_, stream_, first, index}, bits);
+    return bits;
   }
-  std::uint32_t key_0 = low(seed_);
-  std::uint32_t key_1 = high(seed_);
-  for (int round = 0; round < 10; ++round) {
-    for (std::size_t i = 0; i < run_of_positions; ++i) {
-      const std::uint64_t product_0 = multiplier_0 * a[i];
-      const std::uint64_t product_1 = multiplier_1 * c[i];
-      a[i] = high(product_1) ^ b[i] ^ key_0;
-      b[i] = low(product_1);
-      c[i] = high(product_0) ^ d[i] ^ key_1;
-      d[i] = low(product_0);
-    }
-    key_0 += philox_weyl_0;
-    key_1 += philox_weyl_1;
-  }
-  std::array<std::uint64_t, run_of_positions> bits{};
-  for (std::size_t i = 0; i < run_of_positions; ++i) {
-    bits[i] = static_cast<std::uint64_t>(b[i]) << 32 | a[i];
+#endif
+  for (std::uint32_t i = 0; i < run_of_positions; i += blocks_at_once) {
+    few_blocks({seed_, stream_, first + i, index}, bits.data() + i);
   }
   return bits;
 }
@@ -90,10 +109,10 @@ std::uint64_t Rng::below(std::uint64_t bound, Position position, std::uint32_t i
   return below_from(block(position, index, 0), bound, position, index);
 }
 
-std::uint64_t Rng::below_from(std::uint64_t bits,
-                              std::uint64_t bound,
-                              Position position,
-                              std::uint32_t index) const {
+std::uint64_t Rng::below_or_again(std::uint64_t bits,
+                                  std::uint64_t bound,
+                                  Position position,
+                                  std::uint32_t index) const {
   KV_CHECK(bound > 0);
   __extension__ using Wide = unsigned __int128;
   // A product is rejected if its low half is below 2^64 mod bound; then every result has equally

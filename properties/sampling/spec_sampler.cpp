@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kvcheck/base/check.h"
-#include "kvcheck/properties/sampling/block_draws.h"
+#include "kvcheck/base/random/draws.h"
 #include "kvcheck/sim/spec/spec.h"
 
 namespace kv::properties {
@@ -24,7 +24,7 @@ void show_evenly(UnitCache& cache, std::size_t seen, std::vector<float>& mass) {
 
 // Tokens released to the middle after `tokens`, by a run of the cache itself.
 std::uint32_t entered_after(const Spec& spec, std::uint32_t tokens) {
-  UnitCache cache(spec, std::make_unique<BlockDraws>(0));
+  UnitCache cache(spec, std::make_unique<CounterDraws>(Rng(0)));
   std::vector<float> mass;
   for (std::uint32_t fed = 0; fed < tokens;) {
     const std::uint32_t chunk = std::min(std::max(1U, spec.chunk), tokens - fed);
@@ -107,7 +107,7 @@ void SpecSampler::run(UnitCache& cache, Replicate& replicate) {
 }
 
 Result<void> SpecSampler::sample(std::uint64_t seed, Replicate& replicate) {
-  UnitCache cache(*spec_, std::make_unique<BlockDraws>(seed));
+  UnitCache cache(*spec_, std::make_unique<CounterDraws>(Rng(seed)));
   run(cache, replicate);
   if (!cache.broken_promise().empty()) return malformed(cache.broken_promise());
   if (replicate.kept.size() == shape_.k) return {};

@@ -1,7 +1,6 @@
 // Samplers: the fast one, the generic one, and that both see the same streams.
 #include <gtest/gtest.h>
 
-#include "kvcheck/properties/sampling/block_draws.h"
 #include "kvcheck/properties/sampling/family_sampler.h"
 #include "kvcheck/properties/sampling/spec_sampler.h"
 #include "kvcheck/properties/sampling/uniformity.h"
@@ -10,19 +9,6 @@
 
 namespace kv::properties {
 namespace {
-
-TEST(BlockDraws, AreTheDrawsOfTheCounter) {
-  BlockDraws block(77, 3);
-  CounterDraws one{Rng(77, 3)};
-  for (const Position position : {0U, 1U, 14U, 15U, 16U, 40U, 39U, 5U, 1000U, 0xFFFFFFF0U}) {
-    for (const std::uint64_t bound : {1ULL, 2ULL, 7ULL, 1ULL << 40U, (1ULL << 63U) + 5}) {
-      for (const std::uint32_t index : {0U, 1U}) {
-        EXPECT_EQ(block.below(bound, position, index), one.below(bound, position, index));
-        EXPECT_EQ(block.uniform(position, index), one.uniform(position, index));
-      }
-    }
-  }
-}
 
 TEST(StreamSeeds, ShareNothing) {
   EXPECT_NE(stream_seed(1, 0), stream_seed(1, 1));
