@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -17,13 +18,13 @@ class DrawFailed : public std::runtime_error {
 };
 
 // Calls `call` and returns what it threw, as the end of a sentence that begins with the name of the
-// policy; empty if it threw nothing. Lack of memory and failed draws are not the policy's fault, so
-// std::bad_alloc and DrawFailed are passed on.
+// policy; nullopt if it threw nothing. Lack of memory and failed draws are not the policy's fault,
+// so std::bad_alloc and DrawFailed are passed on.
 template <typename Call>
-std::string thrown_by(const Call& call) {
+std::optional<std::string> thrown_by(const Call& call) {
   try {
     call();
-    return {};
+    return std::nullopt;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const DrawFailed&) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -185,11 +186,11 @@ Result<void> replace_policy(const PolicyEntry& entry) {
 Result<void> check_maker(const PolicyEntry& entry, const Options& options) {
   const std::string name(entry.name);
   std::unique_ptr<Policy> policy;
-  std::string thrown = thrown_by([&] { policy = entry.make(options); });
-  if (!thrown.empty()) return usage_error("the maker of '" + name + "' " + thrown);
+  std::optional<std::string> thrown = thrown_by([&] { policy = entry.make(options); });
+  if (thrown) return usage_error("the maker of '" + name + "' " + *thrown);
   if (policy == nullptr) return usage_error("the maker of '" + name + "' returns no policy");
   thrown = thrown_by([&] { policy = policy->clone(); });
-  if (!thrown.empty()) return usage_error("clone() of '" + name + "' " + thrown);
+  if (thrown) return usage_error("clone() of '" + name + "' " + *thrown);
   if (policy == nullptr) return usage_error("clone() of '" + name + "' returns no policy");
   return {};
 }

@@ -6,16 +6,6 @@
 
 namespace kv {
 
-void Slots::tail_to_middle() {
-  middle_.push_back(tail_.front());
-  tail_.pop_front();
-}
-
-void Slots::evict_tail() {
-  evicted_.push_back(tail_.front());
-  tail_.pop_front();
-}
-
 void Slots::evict_middle(std::size_t index) {
   evicted_.push_back(middle_[index]);
   middle_.erase(middle_.begin() + static_cast<std::ptrdiff_t>(index));
@@ -80,14 +70,6 @@ void Slots::list(std::size_t count, std::vector<Slot>& into) const {
   append(middle_);
   append(tail_);
   KV_CHECK(into.size() == count);
-}
-
-Slot Slots::take() {
-  if (free_.empty()) return used_++;
-  // Any free slot would do; the last one is the cheapest to remove.
-  const Slot slot = free_.back();
-  free_.pop_back();
-  return slot;
 }
 
 }  // namespace kv

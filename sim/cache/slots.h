@@ -24,10 +24,17 @@ class Slots {
   void append_tail() { tail_.push_back(take()); }
 
   // Moves the oldest resident of the tail to the end of the middle.
-  void tail_to_middle();
+  void tail_to_middle() {
+    middle_.push_back(tail_.front());
+    tail_.pop_front();
+  }
 
   // Evicts the oldest resident of the tail, or the middle resident of that index.
-  void evict_tail();
+  void evict_tail() {
+    evicted_.push_back(tail_.front());
+    tail_.pop_front();
+  }
+
   void evict_middle(std::size_t index);
 
   // The same, but the row is never freed.
@@ -57,7 +64,14 @@ class Slots {
   void load(ByteReader& reader);
 
  private:
-  Slot take();
+  // The functions for every token are defined here, because their calls cost as much as they do.
+  Slot take() {
+    if (free_.empty()) return used_++;
+    // Any free slot would do; the last one is the cheapest to remove.
+    const Slot slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
 
   std::vector<Slot> sinks_;
   std::vector<Slot> middle_;

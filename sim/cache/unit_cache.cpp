@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "kvcheck/base/check.h"
@@ -83,9 +84,9 @@ UnitCache::UnitCache(const UnitCache& other, std::unique_ptr<Draws> draws)
 
 template <typename Call>
 void UnitCache::ask(const Call& call) {
-  const std::string thrown = thrown_by(call);
-  if (thrown.empty()) return;
-  break_promise(thrown);
+  const auto thrown = thrown_by(call);
+  if (!thrown) return;
+  break_promise(*thrown);
   policy_ = std::make_unique<Replacement>();
 }
 
@@ -219,18 +220,23 @@ void UnitCache::evict_next() {
   if (!masked) state_.first_gap = std::min(state_.first_gap, rank);
 }
 
+bool UnitCache::victims_fit() const {
+  const std::vector<std::size_t>& victims = scratch_.victims;
+  const std::size_t candidates = state_.middle.size();
+  return victims.size() + rules_.capacity >= candidates && victims.back() < candidates &&
+         std::ranges::adjacent_find(victims, std::greater_equal()) == victims.end();
+}
+
 std::string UnitCache::wrong_victims() const {
   const std::vector<std::size_t>& victims = scratch_.victims;
   const std::size_t candidates = state_.middle.size();
   const std::size_t least = candidates - rules_.capacity;
   const auto unordered = std::ranges::adjacent_find(victims, std::greater_equal());
-  std::string found;
+  std::string found = std::to_string(victims.empty() ? 0 : victims.back());
   if (victims.size() < least) found = "only " + std::to_string(victims.size());
   if (unordered != victims.end()) {
     found = std::to_string(unordered[0]) + " and then " + std::to_string(unordered[1]);
   }
-  if (found.empty() && victims.back() >= candidates) found = std::to_string(victims.back());
-  if (found.empty()) return {};
   return "names victims that are none: found " + found + "; expected at least " +
          std::to_string(least) + " in increasing order, below the " + std::to_string(candidates) +
          " candidates";
@@ -242,8 +248,8 @@ void UnitCache::decide(std::size_t newcomers) {
   const Candidates candidates = {state_.middle, newcomers, rules_.capacity, sinks_held(),
                                  state_.entered};
   ask([&] { policy_->evict(candidates, *draws_, victims); });
-  if (const std::string wrong = wrong_victims(); !wrong.empty()) {
-    break_promise(wrong);
+  if (!victims_fit()) {
+    break_promise(wrong_victims());
     victims.resize(state_.middle.size() - rules_.capacity);
     std::iota(victims.begin(), victims.end(), std::size_t{0});
   }

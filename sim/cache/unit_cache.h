@@ -237,9 +237,9 @@ class UnitCache {
   // Evicts the victims from the middle.
   void drop_victims();
 
-  // The error in the policy's victims, as the end of a sentence; empty if there is none.
+  // Whether the policy's victims are enough and in order; if not, the error as a sentence's end.
+  [[nodiscard]] bool victims_fit() const;
   [[nodiscard]] std::string wrong_victims() const;
-
   // Frees the rows of evicted residents and counts the cost.
   void free_rows();
 
