@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kvcheck/base/aligned_floats.h"
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/kernels/kernels.h"
 #include "kvcheck/base/random/rng.h"
@@ -38,7 +39,9 @@ void BM_softmax(benchmark::State& state, const kv::Kernels* kernel) {
 void BM_dot_rows(benchmark::State& state, const kv::Kernels* kernel) {
   const auto n = static_cast<std::size_t>(state.range(0));
   constexpr std::size_t dim = 64;
-  const std::vector<float> rows = some_floats(n * dim);
+  // A cache line begins each row, as in a replay.
+  const std::vector<float> numbers = some_floats(n * dim);
+  const kv::AlignedFloats rows(numbers.begin(), numbers.end());
   const std::vector<float> query = some_floats(dim);
   std::vector<float> out(n);
   std::vector<float> expected(n);

@@ -24,6 +24,24 @@ __m512 dot_lanes(const float* a, const float* b, std::size_t n) {
   return lanes;
 }
 
+// The products of a vector with sixteen rows, whose sums are added up and stored together.
+void dot_sixteen(const float* query, const float* rows, std::size_t dim, float factor, float* out) {
+  __m512 sums[16];
+  each<16>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
+  const auto step = [&](std::size_t i, __mmask16 live) KV_INLINED {
+    const __m512 here = _mm512_maskz_loadu_ps(live, query + i);
+    each<16>([&](auto r) KV_INLINED {
+      const __m512 row = _mm512_maskz_loadu_ps(live, rows + r * dim + i);
+      __m512& sum = sums[4 * (r % 4) + r / 4];  // add_all_lanes() exchanges the two
+      sum = _mm512_fmadd_ps(here, row, sum);
+    });
+  };
+  std::size_t i = 0;
+  for (; i + 16 <= dim; i += 16) step(i, 0xFFFF);
+  if (i < dim) step(i, first(dim - i));
+  _mm512_storeu_ps(out, _mm512_mul_ps(_mm512_set1_ps(factor), add_all_lanes(sums)));
+}
+
 // Keeps the sums of 64 columns in registers over all rows, so that each sum is stored once.
 template <typename RowOf>
 void weigh(const float* weights, RowOf row_of, std::size_t n, std::size_t dim, float* out) {
@@ -59,9 +77,9 @@ void avx512_dot_rows(const float* query,
                      std::size_t dim,
                      float factor,
                      float* out) {
-  for (std::size_t i = 0; i < n; ++i) {
-    out[i] = factor * add_lanes(dot_lanes(query, rows + i * dim, dim));
-  }
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) dot_sixteen(query, rows + i * dim, dim, factor, out + i);
+  for (; i < n; ++i) out[i] = factor * add_lanes(dot_lanes(query, rows + i * dim, dim));
 }
 
 void avx512_weigh_rows(
