@@ -3,6 +3,12 @@
 #define XXH_STATIC_LINKING_ONLY  // for the size of its state
 #include <xxhash.h>
 
+// The library for x86 computes with AVX-512 or AVX2 where its functions are reached through this
+// header, and with SSE2 otherwise.
+#if __has_include(<xxh_x86dispatch.h>) && defined(__x86_64__)
+#include <xxh_x86dispatch.h>
+#endif
+
 #include <algorithm>
 #include <charconv>
 #include <memory>
