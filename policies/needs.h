@@ -13,6 +13,7 @@ struct Needs {
   bool values = false;         // the token's values
   bool queries = false;        // the token's queries, before rotation
   bool token_classes = false;  // what kind of word the token is
+  bool output_norms = false;   // with values: Observation::output_norms, where the stream has them
 
   // Of attention and queries: a decision depends on those of so many last queries before it only. 0
   // if it may depend on all. A replay of a trace that records some queries only

@@ -67,6 +67,11 @@ struct Observation {
   HeadVectors values{};   // a vector per kv-head of the unit
   HeadVectors queries{};  // a vector per query head of the unit
 
+  // By query head of the unit: the 1-norm of what the layer's output projection makes of the value,
+  // which is what the head would add to the residual stream if it paid all attention to the token.
+  // Empty unless a model runs: traces and laws have no such matrix.
+  std::span<const float> output_norms{};
+
   TokenClass token_class = TokenClass::content;
 
   // Random numbers on behalf of the query's token; never null when a cache calls.

@@ -13,9 +13,10 @@ namespace kv::model {
 struct LayerVectors {
   std::size_t layer = 0;
   std::size_t tokens = 0;
-  const float* q = nullptr;  // [tokens, heads * head_dim], before rotation
-  const float* k = nullptr;  // [tokens, kv_heads * head_dim], before rotation
-  const float* v = nullptr;  // [tokens, kv_heads * head_dim]
+  const float* q = nullptr;             // [tokens, heads * head_dim], before rotation
+  const float* k = nullptr;             // [tokens, kv_heads * head_dim], before rotation
+  const float* v = nullptr;             // [tokens, kv_heads * head_dim]
+  const float* output_norms = nullptr;  // [tokens, heads] (policies/policy.h), if a policy asks
 };
 
 class AttentionObserver {

@@ -219,6 +219,9 @@ void CachedAttention::gather_vectors(ModelUnit& unit, const LayerVectors& vector
       token.add_values(vectors.v + at, 1);
       token.add_queries(vectors.q + i * config_.query_width() + group.first_head * dim,
                         group.heads);
+      if (vectors.output_norms == nullptr) continue;
+      const std::size_t heads = config_.query_width() / dim;
+      token.add_output_norms(vectors.output_norms + i * heads + group.first_head, group.heads);
     }
   }
 }

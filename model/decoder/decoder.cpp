@@ -6,6 +6,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/text/describe.h"
+#include "kvcheck/model/decoder/output_norms.h"
 #include "kvcheck/model/decoder/repeat_passes.h"
 #include "kvcheck/model/kernels/numbers.h"
 #include "kvcheck/model/weights/finite_weights.h"
@@ -253,14 +254,22 @@ void Decoder::embed(std::span<const TokenId> tokens, std::span<float> states) co
   }
 }
 
-void Decoder::attend(const LayerVectors& vectors, float* attended) {
+void Decoder::attend(LayerVectors vectors, float* attended) {
   attending(true);
+  if (attention_->units().front().needs().output_norms) {
+    output_norms(*model_, vectors.layer, vectors.tokens, vectors.v, output_norms_, *team_);
+    vectors.output_norms = output_norms_.data();
+  }
   attention_->run_layer(vectors, attended, observer_);
   attending(false);
 }
 
 LayerVectors Decoder::vectors_of(const ForwardPass::Projected& projected) const {
-  return {projected.layer, tokens_, projected.q, projected.k, projected.v};
+  return {.layer = projected.layer,
+          .tokens = tokens_,
+          .q = projected.q,
+          .k = projected.k,
+          .v = projected.v};
 }
 
 void Decoder::run_layer(std::size_t index) {

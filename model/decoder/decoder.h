@@ -106,7 +106,7 @@ class Decoder {
   // over the rows that `vectors` has; and everything after the last layer.
   Result<void> begin_chunk(std::span<const TokenId> tokens);
   void embed(std::span<const TokenId> tokens, std::span<float> states) const;
-  void attend(const LayerVectors& vectors, float* attended);
+  void attend(LayerVectors vectors, float* attended);
   Result<void> repeat_prompt();
   Result<void> end_chunk();
 
@@ -129,6 +129,7 @@ class Decoder {
   std::size_t tokens_ = 0;  // of the chunk
   ForwardPass pass_;
   AlignedFloats logits_;
+  std::vector<float> output_norms_;  // of a layer's tokens, if the policy asks
 
   friend class DecoderGroup;
 };

@@ -37,9 +37,12 @@ void DecoderGroup::run_layer(std::size_t layer) {
       const std::size_t row = first_[i];
       const std::size_t rows = first_[i + 1] - row;
       if (rows == 0) continue;
-      decoders_[i].attend(
-          {all.layer, rows, all.q + row * queries, all.k + row * keys, all.v + row * keys},
-          all.attended + row * queries);
+      decoders_[i].attend({.layer = all.layer,
+                           .tokens = rows,
+                           .q = all.q + row * queries,
+                           .k = all.k + row * keys,
+                           .v = all.v + row * keys},
+                          all.attended + row * queries);
     }
   });
 }

@@ -25,16 +25,20 @@ class Criticalkv final : public Policy {
   }
 
   [[nodiscard]] Needs needs() const override {
-    return {.attention = true, .values = true, .last_queries = options_.window};
+    return {
+        .attention = true, .values = true, .output_norms = true, .last_queries = options_.window};
   }
 
   [[nodiscard]] Leaving leaving() const override { return Leaving::in_bulk; }
 
   void observe(const Observation& observation) override {
     votes_.add(observation.mass);
+    const bool projected = !observation.output_norms.empty();
+    const auto& numbers = projected ? observation.output_norms : observation.values.numbers;
+    const std::size_t heads = projected ? numbers.size() : observation.values.heads();
     double sum = 0;
-    for (const float number : observation.values.numbers) sum += std::abs(double{number});
-    sizes_.push_back(sum / static_cast<double>(observation.values.heads()));
+    for (const float number : numbers) sum += std::abs(double{number});
+    sizes_.push_back(sum / static_cast<double>(heads));
   }
 
   void evict(const Candidates& candidates, Draws&, std::vector<std::size_t>& victims) override {
@@ -75,7 +79,7 @@ class Criticalkv final : public Policy {
  private:
   CriticalkvOptions options_;
   RecentVotes votes_;
-  std::vector<double> sizes_;        // [residents], by rank: the mean 1-norm of values
+  std::vector<double> sizes_;        // [residents], by rank: of values
   std::vector<double> scores_;       // scratch
   std::vector<std::size_t> losers_;  // scratch: of the first stage
 };
@@ -111,9 +115,9 @@ PolicyEntry criticalkv_policy() {
               "Perturbation Perspective\", arXiv:2502.03805; code NVIDIA/kvpress, CriticalKVPress "
               "over SnapKVPress",
           .differs =
-              "The source takes the 1-norm of the value after the output projection of its head. "
-              "Traces and policies have no such matrix, so it is the 1-norm of the value itself: "
-              "the second stage ranks tokens differently where the projection stretches some "
+              "Only a running model has the output projection, as eval, generate and speed have "
+              "it. A replay and a check take the 1-norm of the value itself, so that the second "
+              "stage ranks tokens differently where the projection stretches some "
               "values more than others. The source compresses a prompt once (compress=prompt). Its "
               "first share is of the whole budget, with the recent tokens, here of the middle. The "
               "heads of a unit are averaged.",

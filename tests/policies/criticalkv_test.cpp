@@ -35,6 +35,23 @@ TEST(Criticalkv, KeepsTheFirstHalfWhateverItsValue) {
   EXPECT_EQ(kept_by(0, values), (Kept{1, 2, 3}));
 }
 
+// Sizes after the output projection replace the values'. Their means over heads are 1, 4 and 7.
+TEST(Criticalkv, TakesTheSizesAfterTheOutputProjectionWhereThereAreAny) {
+  const auto policy = make_criticalkv({.window = 1, .kernel = 1, .first = 0});
+  ScriptedDraws draws;
+  MiniCache cache{.recent = 1, .capacity = 1};
+  const std::vector<float> value = {9, 9};
+  const std::vector<std::vector<float>> norms = {{1, 1}, {8, 0}, {7, 7}};
+  feed(cache, *policy, draws,
+       {.mass = std::vector<float>{1}, .values = {value, 2}, .output_norms = norms[0]});
+  feed(cache, *policy, draws,
+       {.mass = std::vector<float>{0, 1}, .values = {value, 2}, .output_norms = norms[1]});
+  feed(cache, *policy, draws,
+       {.mass = std::vector<float>{.6F, .2F, .2F}, .values = {value, 2}, .output_norms = norms[2]});
+  // .6 * 1 is less than .2 * 4.
+  EXPECT_EQ(cache.residents, (Kept{1, 2}));
+}
+
 // A share of .4 of two places is none.
 TEST(Criticalkv, RoundsTheFirstShareDown) {
   const std::vector<std::vector<float>> values = {{0, 0}, {0, 1}, {3, -4}, {0, 0}};
