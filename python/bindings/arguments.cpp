@@ -43,9 +43,11 @@ SeenObservation seen(const Observation& observation, const Lending& lending) {
                        .keys = vectors_of(observation.keys),
                        .values = vectors_of(observation.values),
                        .queries = vectors_of(observation.queries),
+                       .output_norms = py::none(),
                        .token_class = name_of(observation.token_class),
                        .draws = lending.draws()};
   if (!observation.mass.empty()) copy.mass = copied(observation.mass);
+  if (!observation.output_norms.empty()) copy.output_norms = copied(observation.output_norms);
   return copy;
 }
 
@@ -94,6 +96,7 @@ void add_arguments(py::module_& module) {
       .def_readonly("keys", &SeenObservation::keys)
       .def_readonly("values", &SeenObservation::values)
       .def_readonly("queries", &SeenObservation::queries)
+      .def_readonly("output_norms", &SeenObservation::output_norms)
       .def_readonly("token_class", &SeenObservation::token_class)
       .def_readonly("draws", &SeenObservation::draws);
 }

@@ -78,6 +78,7 @@ struct SeenObservation {
   pybind11::object keys;
   pybind11::object values;
   pybind11::object queries;
+  pybind11::object output_norms;
   std::string token_class;
   std::shared_ptr<LentDraws> draws;
 };

@@ -75,6 +75,7 @@ std::unique_ptr<Definition> definition_of(const py::object& described) {
     definition.needs.values |= word == "values";
     definition.needs.queries |= word == "queries";
     definition.needs.token_classes |= word == "token_classes";
+    definition.needs.output_norms |= word == "output_norms";
   }
   name_calls(described, definition);
   definition.forgets = described.attr("forgets").cast<bool>();

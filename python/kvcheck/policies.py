@@ -16,7 +16,7 @@ from .watch import watch
 
 __all__ = ["Parameter", "Policy", "register"]
 
-NEEDS = ("attention", "keys", "values", "queries", "token_classes")
+NEEDS = ("attention", "keys", "values", "queries", "output_norms", "token_classes")
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ class Policy:
 
     Attributes of the class:
         name            the name in specs [the class's, as in my-policy]
-        needs           what observe receives: of "attention", "keys", "values", "queries" and
-                        "token_classes" [("attention",) if the class overrides observe]
+        needs           what observe receives: of "attention", "keys", "values", "queries",
+                        "output_norms" and "token_classes" [("attention",) if the class overrides
+                        observe]
         sinks           how many first tokens are protected [0]
         recent_percent  the share of the budget for recent tokens [50]
         parameters      names and defaults, or Parameter(...); each is an argument of __init__
@@ -79,8 +80,10 @@ class Policy:
         observation.query is its position. observation.mass, [visible], float32, is the attention that
         it gave to the residents that it saw, by rank, its own key last; it sums to one.
         observation.keys, values and queries are the vectors of its own token, [heads, dim], before
-        rotation; what `needs` does not name is None. observation.token_class is "content", "function"
-        or "separator". observation.draws is as in evict. The arrays are the policy's to keep.
+        rotation; what `needs` does not name is None. observation.output_norms, [query heads], where a
+        model runs, are the 1-norms of what the layer's output projection makes of the value; None in
+        replays and checks. observation.token_class is "content", "function" or "separator".
+        observation.draws is as in evict. The arrays are the policy's to keep.
         """
 
     def evict(self, candidates, draws) -> Sequence[int]:

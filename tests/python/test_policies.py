@@ -1,5 +1,6 @@
 """Policies of Python: their parameters, what they do wrong, and the laws."""
 
+import json
 import os
 import signal
 import subprocess
@@ -21,6 +22,17 @@ MODEL = SOURCE + "/model/data"
 
 def policy(class_name, body, **attributes):
     return type(class_name, (kvcheck.Policy,), {"evict": body, **attributes})
+
+
+def output_projections(model):
+    """The matrix of each layer, [width, heads * dim], as float64."""
+    with open(model + "/model.safetensors", "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        data = file.read()
+    types = {"F16": numpy.float16, "F32": numpy.float32}
+    return [numpy.frombuffer(data[slice(*tensor["data_offsets"])], types[tensor["dtype"]])
+            .reshape(tensor["shape"]).astype(float)
+            for name, tensor in header.items() if name.endswith("attention.dense.weight")]
 
 
 def forgets_nothing(self, evicted):
@@ -106,6 +118,34 @@ class Definitions(unittest.TestCase):
             numpy.testing.assert_array_equal(one.values[0], trace.values()[0, one.query])
         with self.assertRaisesRegex(ValueError, "only during the call"):
             seen[0].draws.uniform(1)
+        self.assertIsNone(seen[0].output_norms)
+
+    def test_values_after_the_output_projection(self):
+        seen = []
+
+        class Sized(kvcheck.Policy):
+            needs = ("values", "output_norms")
+
+            def observe(self, observation):
+                seen.append(observation)
+
+            forget = forgets_nothing
+
+            def evict(self, candidates, draws):
+                return [0]
+
+        kvcheck.replay("synthetic:zipf:tokens=20,heads=1,kind=qkv", Sized, 8)
+        self.assertTrue(seen and all(one.output_norms is None for one in seen))
+        seen.clear()
+        kvcheck.eval(Sized, model=MODEL, text=MODEL + "/held-out.txt", tokens=12, budget=8, threads=1)
+        projections = output_projections(MODEL)
+        self.assertTrue(seen)
+        for one in seen:
+            heads = len(one.output_norms)
+            norms = [numpy.abs(matrix.reshape(len(matrix), -1, one.values.shape[1]) @ one.values[0]).sum(0)
+                     for matrix in projections]
+            near = [numpy.abs(all_heads.reshape(-1, heads) - one.output_norms).max(1).min() for all_heads in norms]
+            self.assertLess(min(near), 1e-4 * one.output_norms.max())
 
 
 class Faults(unittest.TestCase):
