@@ -636,7 +636,8 @@ def plans():
             keys="raw", tokenizer="t.json", ids=True, tokens=64, split="\n", each=True, mark=True,
             windows=[0, 256], segment=64, **{"no-begin": True, "open-loop": True})}),
         "tasks": json.dumps({"tasks": {"model": "m", "files": ["a.jsonl"], "policies": ["h2o"],
-                                       "answer-tokens": 4, "no-begin": True}}),
+                                       "answer-tokens": 4, "no-begin": True,
+                                       "beyond-context": True}}),
         "speed": json.dumps({"speed": {"model": "m", "lengths": [64], "policies": ["h2o"]}}),
         "speed-most": json.dumps({"detail": "summary", "speed": {
             "model": "m", "lengths": [64, 16], "policies": ["h2o", "dense"], "budgets": [16], "seeds": [2],
@@ -686,7 +687,7 @@ words = {
     "sweep_plan": "replay detail traces policies budgets seeds chunk prompt question kv-heads top-k "
                   "oracle oracle-tokens strict summary heads series true false null eval tasks model texts files "
                   "windows segment open-loop weights tokenizer ids no-begin storage keys tokens split each "
-                  "mark answer-tokens speed lengths runs threads",
+                  "mark answer-tokens beyond-context speed lengths runs threads",
     "hypotheses": "hypotheses hypothesis source note conditions about results measure of against spread window "
                   "length growth token_s mean difference ratio law uniform above below true false null loss perplexity",
     "spec": "dense window streaming random reservoir h2o tova snapkv keyformer lagkv fifo lru "

@@ -21,7 +21,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 33> table = {{
+constexpr std::array<Option, 34> table = {{
     model_option,
     weights_option,
     tokenizer_option,
@@ -33,6 +33,10 @@ constexpr std::array<Option, 33> table = {{
     {.name = "answer-tokens",
      .value = "N",
      .help = "with --tasks, tokens to generate at most [as many as the longest right answer has]"},
+    {.name = "beyond-context",
+     .help =
+         "with --tasks, also ask items that are longer than the texts that the model was trained "
+         "on"},
     {.name = "score",
      .value = "WORD",
      .default_value = "exact",
@@ -228,7 +232,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   const Result<Arguments> arguments = Arguments::parse(table, given);
   if (!arguments) return arguments.error();
   if (arguments->given("tasks")) return run_eval_tasks(*arguments, streams);
-  for (const std::string_view name : {"answer-tokens", "score"}) {
+  for (const std::string_view name : {"answer-tokens", "beyond-context", "score"}) {
     if (!arguments->given(name)) continue;
     return usage_error("--" + std::string(name) + " is about answers; expected --tasks beside it");
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 
+#include "kvcheck/base/text/describe.h"
 #include "kvcheck/cli/model/model_memory.h"
 #include "kvcheck/cli/model/repeated_prompts.h"
 #include "kvcheck/cli/replay/replay_plan.h"
@@ -29,7 +30,10 @@ std::string command_of(const Arguments& arguments) {
       out += " --" + std::string(name) + " " + shell_word(value);
     }
   }
-  return arguments.given("no-begin") ? out + " --no-begin" : out;
+  for (const std::string_view name : {"no-begin", "beyond-context"}) {
+    if (arguments.given(name)) out += " --" + std::string(name);
+  }
+  return out;
 }
 
 Result<void> check_words(const Arguments& arguments) {
@@ -59,6 +63,21 @@ Result<void> plan_model(const Arguments& arguments, TaskPlan& plan) {
   return {};
 }
 
+// Rotations beyond the training's texts, or embeddings that are not there, would answer instead of
+// the policy.
+Result<void> check_length(const Arguments& arguments,
+                          const TaskPlan& plan,
+                          const model::TaskItem& item,
+                          const model::TaskStream& stream) {
+  const std::size_t context = plan.opened->model.config.context;
+  if (context == 0 || stream.prompt.size() <= context || arguments.given("beyond-context")) {
+    return {};
+  }
+  return malformed("item " + shown(item.id) + ", context and question: found " +
+                   std::to_string(stream.prompt.size()) + " tokens; expected at most the " +
+                   std::to_string(context) + " that the model was trained on, or --beyond-context");
+}
+
 Result<void> plan_items(const Arguments& arguments, TaskPlan& plan) {
   const std::string path = arguments.value("tasks");
   const Result<std::string> text = text_of_file(arguments, "tasks");
@@ -69,9 +88,17 @@ Result<void> plan_items(const Arguments& arguments, TaskPlan& plan) {
   if (!items) return items.error();
   plan.items = *std::move(items);
   const auto begin = begin_token(arguments, *plan.opened);
-  for (const model::TaskItem& item : plan.items) {
+  for (std::size_t i = 0; i < plan.items.size(); ++i) {
+    const model::TaskItem& item = plan.items[i];
+    const auto at_line = [&](const Error& error) {
+      const std::string line = std::to_string(model::line_of_item(*text, i));
+      return Error{error.kind, "'" + path + "' line " + line + ": " + error.message};
+    };
     auto stream = model::stream_of(item, *plan.opened->tokenizer, begin);
-    if (!stream) return Error{stream.error().kind, "'" + path + "': " + stream.error().message};
+    if (!stream) return at_line(stream.error());
+    if (const auto fits = check_length(arguments, plan, item, *stream); !fits) {
+      return at_line(fits.error());
+    }
     plan.about.items.push_back({.id = item.id,
                                 .group = item.group,
                                 .context = stream->marks.prompt,

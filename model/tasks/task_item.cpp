@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/stream_parser.hpp>
+#include <optional>
 #include <set>
 
 #include "kvcheck/base/text/json_at.h"
@@ -94,18 +95,27 @@ Result<TaskItem> parse_item(std::string_view line, const std::string& where) {
   return item;
 }
 
+// Takes lines off the text, and counts them, up to the next one that is not empty; none if all are.
+std::optional<std::string_view> next_item(std::string_view& text, std::size_t& number) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++number;
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) return line;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<TaskItem>> parse_tasks(std::string_view text, const std::string& name) {
   std::vector<TaskItem> items;
   std::set<std::string> ids;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+  std::size_t number = 0;
+  while (const auto line = next_item(text, number)) {
     const std::string where = "'" + name + "' line " + std::to_string(number);
-    Result<TaskItem> item = parse_item(line, where);
+    Result<TaskItem> item = parse_item(*line, where);
     if (!item) return item.error();
     if (!ids.insert(item->id).second) {
       return malformed(where + ": item.id: another item has the id '" + printable_line(item->id) +
@@ -117,6 +127,12 @@ Result<std::vector<TaskItem>> parse_tasks(std::string_view text, const std::stri
     return malformed("'" + name + "' has no items; expected JSON lines, each an item of a task");
   }
   return items;
+}
+
+std::size_t line_of_item(std::string_view text, std::size_t index) {
+  std::size_t number = 0;
+  for (std::size_t i = 0; i <= index; ++i) next_item(text, number);
+  return number;
 }
 
 std::string task_line(const TaskItem& item, const std::string& about) {

@@ -33,6 +33,10 @@ struct TaskItem {
 // linear in the text.
 Result<std::vector<TaskItem>> parse_tasks(std::string_view text, const std::string& name);
 
+// The number of the line, from 1, with the item of that index of what parse_tasks reads from the
+// text.
+std::size_t line_of_item(std::string_view text, std::size_t index);
+
 // The line that parse_tasks reads as this item, without a line break. `about` is JSON, or empty.
 std::string task_line(const TaskItem& item, const std::string& about = "");
 

@@ -78,17 +78,36 @@ TEST_F(TasksCommand, AReportShowsTheAnswers) {
               HasSubstr("1 task file, 3 cells"));
 }
 
-TEST_F(TasksCommand, SaysThatItemsAreLongerThanTrainingTexts) {
-  const auto notes = [&](const std::string& length) {
+TEST_F(TasksCommand, RefusesItemsThatAreLongerThanTrainingTexts) {
+  const auto make = [&](const std::string& length) {
     EXPECT_EQ(kvcheck({"tasks", "story-fact", "--items", "2", "--length", length, "--tokenizer",
                        KVCHECK_SOURCE_DIR "/model/data", "-o", items_})
                   .status,
               0);
-    return eval({"--policy", "window:budget=24"}).err;
   };
-  EXPECT_THAT(notes("400"),
+  const std::vector<std::string> window = {"--policy", "window:budget=24"};
+  make("400");
+  const Ran refused = eval(window);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err,
+              HasSubstr("' line 1: item 'story-fact-0', context and question: found 4"));
+  EXPECT_THAT(refused.err, HasSubstr(" tokens; expected at most the 256 that the model was trained "
+                                     "on, or --beyond-context"));
+  EXPECT_THAT(eval({"--policy", "window:budget=24", "--beyond-context"}).err,
               HasSubstr("2 of 2 items are longer than the 256 tokens that the model"));
-  EXPECT_THAT(notes("100"), testing::Not(HasSubstr("longer than")));
+  make("100");
+  EXPECT_THAT(eval(window).err, testing::Not(HasSubstr("longer than")));
+}
+
+// The tokenizer's errors have the line, which is not the item's number where lines are empty.
+TEST_F(TasksCommand, NamesTheLineOfAnItemThatHasNoTokens) {
+  std::ofstream(items_) << R"({"id":"a","context":"anna . what is story","answers":["anna"]})"
+                        << "\n\n"
+                        << R"({"id":"b","context":"Zq","answers":["anna"]})"
+                        << "\n";
+  const Ran refused = eval({"--policy", "dense"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("' line 3: item 'b'"));
 }
 
 TEST_F(TasksCommand, SaysThatAnswersOfOneTokenFollowFromTheWholePrompt) {
@@ -135,7 +154,7 @@ TEST_F(TasksCommand, WrongWordsAreOneSentence) {
   EXPECT_THAT(error_of(kvcheck({"tasks", "keys", "--length", "9"})), HasSubstr("too short"));
   std::ofstream(items_) << "{\"id\":\"a\",\"context\":\"zzz\",\"answers\":[\"red\"]}\n";
   EXPECT_THAT(error_of(eval({})),
-              HasSubstr("items.jsonl': item 'a', context and question: unknown word 'zzz'"));
+              HasSubstr("items.jsonl' line 1: item 'a', context and question: unknown word 'zzz'"));
   std::ofstream(items_) << "{\"id\":\"a\"}\n";
   EXPECT_THAT(error_of(eval({})), HasSubstr("line 1: item: the field \"context\" is missing"));
 }

@@ -56,7 +56,9 @@ Result<Arguments> eval_arguments(const PlanText& plan, const std::string& source
       .text("storage", model.storage)
       .text("keys", model.keys);
   if (plan.kind == reports::SweepKind::tasks) {
-    words.text("tasks", source).number("answer-tokens", plan.answer_tokens);
+    words.text("tasks", source)
+        .number("answer-tokens", plan.answer_tokens)
+        .given("beyond-context", plan.beyond_context);
     return Arguments::parse(eval_command.options, words.all());
   }
   const PlannedCuts& cuts = plan.cuts;

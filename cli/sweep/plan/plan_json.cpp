@@ -95,6 +95,7 @@ std::string plan_json(const PlanText& plan) {
   if (plan.kind == SweepKind::eval) add_cuts(plan.cuts, section);
   if (timed) add_times(plan.times, section);
   if (plan.answer_tokens > 0) section.add("answer-tokens", std::uint64_t{plan.answer_tokens});
+  if (plan.beyond_context) section.add("beyond-context", true);
   return JsonObject()
       .add_raw(reports::name_of(plan.kind), section.text())
       .add("detail", word_of(plan.detail))

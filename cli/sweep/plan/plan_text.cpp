@@ -195,11 +195,12 @@ void read_eval(const JsonAt& section, PlanText& text) {
 
 void read_tasks(const JsonAt& section, PlanText& text) {
   section.only_ever({"model", "weights", "tokenizer", "no-begin", "storage", "keys", "files",
-                     "policies", "budgets", "seeds", "chunk", "answer-tokens"});
+                     "policies", "budgets", "seeds", "chunk", "answer-tokens", "beyond-context"});
   read_model(section, text.model);
   text.sources = words_at(section.need("files"), "files");
   read_cells(section, text);
   text.answer_tokens = count_at(section, "answer-tokens", 1, 1U << 20U, 0);
+  text.beyond_context = switch_at(section, "beyond-context");
 }
 
 void read_speed(const JsonAt& section, PlanText& text) {

@@ -76,6 +76,7 @@ struct PlanText {
   PlannedModel model{};
   PlannedCuts cuts{};
   std::size_t answer_tokens = 0;  // 0: each item's own
+  bool beyond_context = false;
   PlannedTimes times{};
   Detail detail = Detail::summary;
 
