@@ -22,12 +22,24 @@ std::vector<double> arranged(const MeasuredTexts& all,
   return out;
 }
 
+bool has(const std::vector<std::string>& all, const std::string& one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
 std::vector<std::string> missing_in(const std::vector<std::string>& names,
                                     const std::vector<std::string>& others) {
   std::vector<std::string> missing;
-  std::ranges::copy_if(names, std::back_inserter(missing), [&](const std::string& name) {
-    return std::ranges::find(others, name) == others.end();
-  });
+  std::ranges::copy_if(names, std::back_inserter(missing),
+                       [&](const std::string& name) { return !has(others, name); });
+  return missing;
+}
+
+// The names of the texts that the others have not.
+std::vector<std::string> missing_texts(const MeasuredTexts& some, const MeasuredTexts& others) {
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < some.texts.size(); ++i) {
+    if (!has(others.texts, some.texts[i])) missing.push_back(some.names[i]);
+  }
   return missing;
 }
 
@@ -56,16 +68,17 @@ Comparison compare_files(const MeasuredTexts& before,
                         .margin = options.margin.value_or(usual_margin(measure, before)),
                         .layer = after.layer,
                         .files = true};
-  const std::vector<std::string> only_before = missing_in(before.texts, after.texts);
   const std::string_view units = measure.units();
   const std::string unit(units.substr(0, units.size() - 1));  // "text" of "texts"
-  leave_out(comparison, only_before, unit, "in the first file only");
-  leave_out(comparison, missing_in(after.texts, before.texts), unit, "in the second file only");
+  leave_out(comparison, missing_texts(before, after), unit, "in the first file only");
+  leave_out(comparison, missing_texts(after, before), unit, "in the second file only");
   const auto old_specs = canonicals_of(before);
   const auto new_specs = canonicals_of(after);
   leave_out(comparison, missing_in(old_specs, new_specs), "spec", "in the first file only");
   leave_out(comparison, missing_in(new_specs, old_specs), "spec", "in the second file only");
-  const std::vector<std::string> texts = missing_in(before.texts, only_before);
+  std::vector<std::string> texts;
+  std::ranges::copy_if(before.texts, std::back_inserter(texts),
+                       [&](const std::string& text) { return has(after.texts, text); });
   comparison.texts = texts.size();
   const std::vector<std::string> names = names_of(after);
   Family family;

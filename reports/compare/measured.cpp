@@ -81,28 +81,43 @@ std::string last_part(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-std::string key_of(const TraceInfo& trace) {
-  return trace.name + ", checksum " + hexadecimal(trace.checksum) + marks_text(trace.marks);
+// Copies of a file are one text, whatever their names: the key has only the checksum.
+struct Named {
+  std::string key;
+  std::string name;
+};
+
+Named named(const std::string& before,
+            const std::string& file,
+            std::uint64_t checksum,
+            const std::string& after) {
+  const std::string rest = "checksum " + hexadecimal(checksum) + after;
+  return {before + rest, before + file + ", " + rest};
 }
 
-std::string key_of(const ClosedLoopResult& text) {
-  return last_part(text.model) + " on " + last_part(text.text) + ", checksum " +
-         hexadecimal(text.checksum) + ", " + std::to_string(text.tokens) + " tokens in " +
-         std::to_string(text.streams) + " streams, " + text.storage + marks_text(text.marks);
+Named named(const TraceInfo& trace) {
+  return named("", trace.name, trace.checksum, marks_text(trace.marks));
 }
 
-std::string key_of(const TaskResult& result, const AskedItem& item) {
-  return "item " + item.id + " of " + last_part(result.file) + ", checksum " +
-         hexadecimal(result.checksum) + ", " + last_part(result.model) + ", " + result.storage;
+Named named(const ClosedLoopResult& text) {
+  return named(last_part(text.model) + " on ", last_part(text.text), text.checksum,
+               ", " + std::to_string(text.tokens) + " tokens in " + std::to_string(text.streams) +
+                   " streams, " + text.storage + marks_text(text.marks));
 }
 
-std::string key_of(const TimingResult& result, const TimedCell& cell) {
+Named named(const TaskResult& result, const AskedItem& item) {
+  return named("item " + item.id + " of ", last_part(result.file), result.checksum,
+               ", " + last_part(result.model) + ", " + result.storage);
+}
+
+Named named(const TimingResult& result, const TimedCell& cell) {
   const std::string machine = machine_text(cell);
-  return "run " + std::to_string(cell.repetition) + " of " + last_part(result.model) +
-         ", weights " + result.weights + ", " + result.storage + ", " +
-         std::to_string(result.threads) + (result.threads == 1 ? " thread, " : " threads, ") +
-         (machine.empty() ? "" : machine + ", ") + std::to_string(cell.length) + " tokens before " +
-         std::to_string(result.tokens);
+  const std::string name =
+      "run " + std::to_string(cell.repetition) + " of " + last_part(result.model) + ", weights " +
+      result.weights + ", " + result.storage + ", " + std::to_string(result.threads) +
+      (result.threads == 1 ? " thread, " : " threads, ") + (machine.empty() ? "" : machine + ", ") +
+      std::to_string(cell.length) + " tokens before " + std::to_string(result.tokens);
+  return {name, name};
 }
 
 // The seeds of one spec on one text, each with its value.
@@ -127,12 +142,12 @@ class Collected {
   explicit Collected(const Selection& selection) : selection_(selection) {}
 
   // `first` is the first query of a mean over queries.
-  void add(const std::string& text,
+  void add(const Named& text,
            const Cell& cell,
            double value,
            std::optional<FirstTarget> first = {}) {
     if (!std::isfinite(value) || (selection_.accepts && !selection_.accepts(cell.spec))) return;
-    const std::size_t row = index_of(texts_, text, text);
+    const std::size_t row = index_of(texts_, text.key, text);
     const std::size_t column = index_of(specs_, cell.spec.canonical(), cell.spec);
     seeds_[{row, column}][cell.seed] = value;
     if (first) first_[{row, column}] = *first;
@@ -146,7 +161,10 @@ class Collected {
 
   [[nodiscard]] MeasuredTexts means() const {
     MeasuredTexts out;
-    out.texts = texts_.values;
+    for (const Named& text : texts_.values) {
+      out.texts.push_back(text.key);
+      out.names.push_back(text.name);
+    }
     out.layer = selection_.layer;
     for (const Spec& spec : specs_.values) {
       const std::string canonical = spec.canonical();
@@ -182,7 +200,7 @@ class Collected {
   }
 
   const Selection& selection_;
-  Listed<std::string> texts_;
+  Listed<Named> texts_;
   Listed<Spec> specs_;
   std::map<std::string, bool> stored_more_;  // by the canonical text, of specs that were replayed
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
@@ -194,7 +212,7 @@ void add_replays(Collected& collected,
                  std::string_view measure,
                  const std::optional<std::size_t>& layer) {
   for (const ReplayResult& trace : run.traces) {
-    const std::string text = key_of(trace.trace);
+    const Named text = named(trace.trace);
     for (const CellResult& cell : trace.cells) {
       const AfterLoss after(cell.cell.spec, trace.trace);
       const double value = replayed(after, layer ? of_layer(cell, *layer) : cell, measure);
@@ -214,7 +232,7 @@ void add_evaluations(Collected& collected,
     for (const ClosedLoopCell& cell : text.cells) {
       std::optional<FirstTarget> first;
       if (measure == "loss_after") first = first_target(text, cell);
-      collected.add(key_of(text), cell.cell, evaluated(cell, measure), first);
+      collected.add(named(text), cell.cell, evaluated(cell, measure), first);
     }
   }
 }
@@ -224,7 +242,7 @@ void add_tasks(Collected& collected, const StoredRun& run, std::string_view meas
     for (const TaskCell& cell : result.cells) {
       const std::vector<double> values = score_values(result, cell, measure);
       for (std::size_t i = 0; i < values.size(); ++i) {
-        collected.add(key_of(result, result.items[i]), cell.cell, values[i]);
+        collected.add(named(result, result.items[i]), cell.cell, values[i]);
       }
     }
   }
@@ -237,7 +255,7 @@ void add_timings(Collected& collected,
   for (const TimingResult& result : run.timings) {
     for (const TimedCell& cell : result.cells) {
       if (length && cell.length != *length) continue;
-      collected.add(key_of(result, cell), cell.cell, timed(cell, measure));
+      collected.add(named(result, cell), cell.cell, timed(cell, measure));
     }
   }
 }

@@ -29,12 +29,13 @@ struct MeasuredSpec {
 
 // A measure over the texts of some runs.
 struct MeasuredTexts {
-  // What identifies each text, also in another file: of a trace its name and checksum; of an
-  // evaluation the model's and the text's names without folders, the text's checksum, and how it
+  // What identifies each text, also in another file and under another name: of a trace its
+  // checksum; of an evaluation the model's name without folders, the text's checksum, and how it
   // was cut and stored; of an item its id, and the same of its file; of a repetition its number,
   // the model's name, how weights, keys and values were stored, the threads, the kernels and the
   // processor if they are known, the length of the prompt and the tokens after it.
   std::vector<std::string> texts{};
+  std::vector<std::string> names{};    // of each text, with the name of its file where it has one
   std::vector<MeasuredSpec> specs{};   // in the order in which runs have them first
   std::optional<std::size_t> layer{};  // Selection::layer
 };

@@ -75,7 +75,7 @@ std::string finding_of(const Comparison& comparison) {
                       words + " (" + names_text(names) + ")";
   };
   add(Finding::equal, "shown to be equal within " + shortest(comparison.margin));
-  add(Finding::same, "the same");
+  add(Finding::same, "the same in all of these " + std::string(comparison.measure.units()));
   add(Finding::not_shown, "not shown to differ");
   return text + ".";
 }

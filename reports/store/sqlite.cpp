@@ -46,9 +46,12 @@ Result<Database> Database::in_memory() {
 }
 
 Database::Database(Database&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
+    : handle_(std::exchange(other.handle_, nullptr)),
+      path_(std::move(other.path_)),
+      idle_(std::move(other.idle_)) {}
 
 Database::~Database() {
+  for (const auto& [text, statement] : idle_) sqlite3_finalize(statement);
   sqlite3_close(handle_);
 }
 
@@ -97,12 +100,21 @@ std::int64_t Database::last_id() const {
   return sqlite3_last_insert_rowid(handle_);
 }
 
-Statement::Statement(Database& database, const char* sql) : database_(database) {
+Statement::Statement(Database& database, const char* sql)
+    : database_(database), idle_(database.idle_[sql]), handle_(std::exchange(idle_, nullptr)) {
+  if (handle_ != nullptr) return;
   check(sqlite3_prepare_v2(database_.handle(), sql, -1, &handle_, nullptr));
 }
 
+// One that was not prepared is null, and another of the same text may be idle, if both were in use.
 Statement::~Statement() {
-  sqlite3_finalize(handle_);
+  if (handle_ == nullptr || idle_ != nullptr) {
+    sqlite3_finalize(handle_);
+    return;
+  }
+  sqlite3_reset(handle_);
+  sqlite3_clear_bindings(handle_);
+  idle_ = handle_;
 }
 
 void Statement::check(int code) {

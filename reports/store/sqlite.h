@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "kvcheck/base/error.h"
 
@@ -48,10 +49,15 @@ class Database {
   [[nodiscard]] std::int64_t last_id() const;
 
  private:
+  friend class Statement;
+
   Database(sqlite3* handle, std::string path);
 
   sqlite3* handle_ = nullptr;
   std::string path_;
+  // By their text: statements that were prepared before and are not in use, or null. The cells of a
+  // file are read by the same few, one cell after another, and to prepare them takes longest.
+  std::unordered_map<std::string, sqlite3_stmt*> idle_;
 };
 
 // A prepared statement. Parameters are bound in order. An error in preparing or binding is returned
@@ -108,6 +114,7 @@ class Statement {
   [[nodiscard]] std::span<const std::byte> bytes_at(int column) const;
 
   Database& database_;
+  sqlite3_stmt*& idle_;  // its place in the database between uses
   sqlite3_stmt* handle_ = nullptr;
   int code_ = 0;                  // of the first call that failed
   mutable std::string mistyped_;  // the name of that column; empty: none

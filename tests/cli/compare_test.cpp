@@ -1,6 +1,7 @@
 #include "kvcheck/cli/report/compare.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/store/results.h"
@@ -56,6 +57,20 @@ class Compare : public ::testing::Test {
 };
 
 const std::vector<std::string> four = {"h2o", "tova", "streaming", "random"};
+
+// What identifies a text is its checksum.
+TEST_F(Compare, CopiesUnderOtherNamesAreTheSameTexts) {
+  replay("a", 7, four);
+  for (std::string& trace : traces_) {
+    const std::string copy = folder_ / ("copy-of-" + trace.substr(trace.find_last_of('/') + 1));
+    std::filesystem::copy_file(trace, copy);
+    trace = copy;
+  }
+  replay("b", 6, four);
+  const Ran ran = compare({"a.db", "b.db", "--measure", "retained_mass"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("same"), HasSubstr("1 text is in the first file only: z7")));
+}
 
 // These keep the same tokens, and add up what they keep in other orders.
 TEST_F(Compare, RoundingDecidesNoRank) {

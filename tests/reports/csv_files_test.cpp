@@ -119,6 +119,7 @@ void write_whole_report(const TemporaryFolder& folder) {
   ResultsWriter writer = taken(ResultsWriter::begin(folder.path("run.db"), "kvcheck replay"));
   ASSERT_TRUE(writer.add(replay));
   replay.trace.name = "another";
+  ++replay.trace.checksum;
   ASSERT_TRUE(writer.add(replay));
   ClosedLoopResult evaluation = testing::fake_evaluation(512, true);
   for (ClosedLoopCell& cell : evaluation.cells) cell.retained_mass = 0.5;

@@ -240,6 +240,7 @@ TEST_F(Report, RanksPoliciesOverAllTextsIfThereAreSeveral) {
   for (int text = 1; text <= 6; ++text) {
     traces.push_back(fake_replay(small_fake()));
     traces.back().trace.name = "text " + std::to_string(text);
+    traces.back().trace.checksum += static_cast<std::uint64_t>(text);
   }
   store(traces);
   for (const char* written : {"new", "again"}) EXPECT_EQ(message(out_), "") << written;

@@ -17,6 +17,7 @@ std::vector<StoredRun> evaluations(std::size_t texts, const std::vector<std::siz
     for (const std::size_t window : windows) {
       ClosedLoopResult result = testing::fake_evaluation(64, false);
       result.text = "text " + std::to_string(text) + ".txt";
+      result.checksum += text;
       result.window = window;
       result.streams = window == 0 ? 1 : 5;
       runs[0].evaluations.push_back(result);
