@@ -236,11 +236,10 @@ TEST_F(Report, RanksPoliciesOverAllTextsIfThereAreSeveral) {
   ASSERT_TRUE(write_report(db_, 0, out_, {}));
   EXPECT_THAT(read_text(out_ + "/index.html"), Not(HasSubstr("<section id=\"texts\">")));
   EXPECT_FALSE(fs::exists(out_ + "/texts"));
-  std::vector<ReplayResult> traces;
-  for (int text = 1; text <= 6; ++text) {
-    traces.push_back(fake_replay(small_fake()));
-    traces.back().trace.name = "text " + std::to_string(text);
-    traces.back().trace.checksum += static_cast<std::uint64_t>(text);
+  std::vector<ReplayResult> traces(6, fake_replay(small_fake()));
+  for (std::size_t text = 0; text < traces.size(); ++text) {
+    traces[text].trace.name = "text " + std::to_string(text);
+    traces[text].trace.checksum += text;
   }
   store(traces);
   for (const char* written : {"new", "again"}) EXPECT_EQ(message(out_), "") << written;
