@@ -191,8 +191,10 @@ std::string words_of(const Comparison& comparison) {
       comparison.rows, [](const ComparedSpec& row) { return !std::isnan(row.p); });
   if (tested && comparison.tests > 1) {
     say("P-values are corrected for " + std::to_string(comparison.tests) +
-        " tests: those of differences by the largest statistic under common signs, those of "
-        "equality by Holm's method. The intervals are not corrected.");
+        " tests: those of differences by the " +
+        (comparison.texts > counted_texts ? "least p-value" : "largest statistic") +
+        " under common signs, those of equality by Holm's method. The intervals are not "
+        "corrected.");
   }
   const double least =
       std::ldexp(2.0, -static_cast<int>(std::min<std::size_t>(comparison.texts, 64)));

@@ -83,7 +83,7 @@ void find(Comparison& comparison, const Family& family) {
   std::vector<PairedTest> tests;
   std::vector<double> outside;
   std::vector<double> p;
-  const std::vector<double> corrected = largest_flips(family.columns, family.contrasts);
+  const std::vector<double> corrected = corrected_flips(family.columns, family.contrasts);
   for (const ComparedSpec& row : comparison.rows) {
     if (row.test.pairs == 0) continue;
     const bool few = row.test.pairs < fewest_pairs;

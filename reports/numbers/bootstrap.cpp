@@ -88,6 +88,17 @@ Interval corrected(double seen,
   return {.mean = seen, .low = limit(tail), .high = limit(1 - tail)};
 }
 
+// 1 for the highest; equal values have their mean rank.
+std::vector<double> ranks_from_highest(const std::vector<double>& values) {
+  std::vector<double> ranks(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto above = std::ranges::count_if(values, [&](double v) { return v > values[i]; });
+    const auto alike = std::ranges::count(values, values[i]);
+    ranks[i] = static_cast<double>(above) + static_cast<double>(alike + 1) / 2;
+  }
+  return ranks;
+}
+
 }  // namespace
 
 Resamples::Resamples(std::size_t count) : count_(count) {
@@ -151,6 +162,37 @@ Interval ratio_interval(std::span<const double> a, std::span<const double> b) {
   const double acceleration = acceleration_of(without, centre);
   return corrected(ratio, ratios, std::isfinite(acceleration) ? acceleration : 0,
                    1e-9 * std::abs(ratio));
+}
+
+std::vector<Interval> rank_intervals(const std::vector<std::vector<double>>& values) {
+  if (values.empty()) return {};
+  const std::size_t columns = values.front().size();
+  const auto means_of = [&](const auto& row_at) {
+    std::vector<double> means(columns);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::vector<double>& row = values[row_at(i)];
+      for (std::size_t c = 0; c < columns; ++c) means[c] += row[c];
+    }
+    return means;
+  };
+  std::vector<Interval> intervals;
+  for (const double rank : ranks_from_highest(means_of([](std::size_t i) { return i; }))) {
+    intervals.push_back({.mean = rank});
+  }
+  if (values.size() < fewest_pairs) return intervals;
+  std::vector<std::vector<double>> drawn_ranks(columns);
+  Resamples drawn(values.size());
+  for (std::uint32_t resample = 0; resample < resamples; ++resample) {
+    const auto indices = drawn.rows(resample, 1);
+    const auto ranks = ranks_from_highest(means_of([&](std::size_t i) { return indices[i]; }));
+    for (std::size_t c = 0; c < columns; ++c) drawn_ranks[c].push_back(ranks[c]);
+  }
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::ranges::sort(drawn_ranks[c]);
+    intervals[c].low = quantile_of(drawn_ranks[c], tail);
+    intervals[c].high = quantile_of(drawn_ranks[c], 1 - tail);
+  }
+  return intervals;
 }
 
 }  // namespace kv::reports

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/sort/spreadsort/integer_sort.hpp>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <numeric>
 
 #include "kvcheck/base/check.h"
@@ -18,17 +22,6 @@ double deviation_of(std::span<const double> values, double mean) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
-
-// 1 for the highest; equal values have their mean rank.
-std::vector<double> ranks_from_highest(const std::vector<double>& values) {
-  std::vector<double> ranks(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto above = std::ranges::count_if(values, [&](double v) { return v > values[i]; });
-    const auto alike = std::ranges::count(values, values[i]);
-    ranks[i] = static_cast<double>(above) + static_cast<double>(alike + 1) / 2;
-  }
-  return ranks;
 }
 
 constexpr double slack = 1e-12;
@@ -99,9 +92,8 @@ struct Patterns {
 // difference, so that the last sign of a counted pattern is fixed.
 template <typename Use>
 Patterns for_each_signs(const std::vector<std::vector<double>>& columns, const Use& use) {
-  constexpr std::size_t countable = 16;
   const std::size_t texts = columns.empty() ? 0 : columns.front().size();
-  if (texts <= countable) {
+  if (texts <= counted_texts) {
     const std::size_t patterns = std::size_t{1} << (texts == 0 ? 0 : texts - 1);
     const auto counted = [&](std::size_t text, std::size_t first) {
       SideBySide signs{};
@@ -123,6 +115,42 @@ Patterns for_each_signs(const std::vector<std::vector<double>>& columns, const U
   };
   for_each_pattern(columns, DrawnSigns::draws, of_draws, use);
   return {.tried = DrawnSigns::draws, .observed = 1};
+}
+
+// The sums of each column under all patterns; the observed one is the first.
+std::vector<std::vector<double>> sums_of_patterns(const std::vector<std::vector<double>>& columns) {
+  std::vector<std::vector<double>> sums;
+  for (const auto& own : columns) sums.push_back({std::accumulate(own.begin(), own.end(), 0.0)});
+  for_each_signs(columns, [&](const std::vector<SideBySide>& some, std::size_t count) {
+    for (std::size_t column = 0; column < sums.size(); ++column) {
+      std::copy_n(some[column].begin(), count, std::back_inserter(sums[column]));
+    }
+  });
+  return sums;
+}
+
+// The statistic under each pattern, before the pattern's number: as bits of a float, which have the
+// order of the statistics, and which are equal where only rounding differs.
+void list_statistics(const std::vector<std::vector<double>>& sums,
+                     const Contrast& contrast,
+                     double scale,
+                     std::vector<std::uint64_t>& far) {
+  for (std::size_t i = 0; i < far.size(); ++i) {
+    const double other = contrast.against == Contrast::zero ? 0 : sums[contrast.against][i];
+    const auto statistic = static_cast<float>(statistic_of(sums[contrast.of][i], other, scale));
+    far[i] = std::uint64_t{std::bit_cast<std::uint32_t>(statistic)} << 32U | i;
+  }
+}
+
+// Lowers each pattern's count to how many of these statistics are at least its own.
+void lower_counts(std::vector<std::uint64_t>& far, std::vector<std::size_t>& counts) {
+  boost::sort::spreadsort::integer_sort(far.begin(), far.end());
+  std::size_t first = 0;  // of those that are equal
+  for (std::size_t i = 0; i < far.size(); ++i) {
+    if (far[i] >> 32U != far[first] >> 32U) first = i;
+    std::size_t& count = counts[static_cast<std::uint32_t>(far[i])];
+    count = std::min(count, far.size() - first);
+  }
 }
 
 }  // namespace
@@ -189,6 +217,43 @@ std::vector<double> largest_flips(const std::vector<std::vector<double>>& column
   return p;
 }
 
+std::vector<double> least_flips(const std::vector<std::vector<double>>& columns,
+                                std::span<const Contrast> contrasts) {
+  const std::vector<std::vector<double>> sums = sums_of_patterns(columns);
+  const std::size_t patterns = sums.empty() ? 1 : sums.front().size();
+  std::vector<std::uint64_t> far(patterns);
+  // How many patterns are at least as far as the observed one.
+  std::vector<std::size_t> seen;
+  for (const Contrast& contrast : contrasts) {
+    list_statistics(sums, contrast, scale_of(columns, contrast), far);
+    const std::uint64_t least = far.front();
+    seen.push_back(static_cast<std::size_t>(
+        std::ranges::count_if(far, [least](std::uint64_t one) { return one >= least; })));
+  }
+  std::vector<std::size_t> order(contrasts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t c) { return seen[c]; });
+  // Under each pattern: the least count of the contrasts so far.
+  std::vector<std::size_t> counts(patterns, patterns);
+  std::vector<double> p(contrasts.size());
+  for (const std::size_t c : order) {
+    list_statistics(sums, contrasts[c], scale_of(columns, contrasts[c]), far);
+    lower_counts(far, counts);
+    const auto below = std::ranges::count_if(counts, [&](std::size_t n) { return n <= seen[c]; });
+    p[c] = static_cast<double>(below) / static_cast<double>(patterns);
+  }
+  for (std::size_t i = order.size(); i-- > 1;) {
+    p[order[i - 1]] = std::max(p[order[i - 1]], p[order[i]]);
+  }
+  return p;
+}
+
+std::vector<double> corrected_flips(const std::vector<std::vector<double>>& columns,
+                                    std::span<const Contrast> contrasts) {
+  const bool few = columns.empty() || columns.front().size() <= counted_texts;
+  return few ? largest_flips(columns, contrasts) : least_flips(columns, contrasts);
+}
+
 std::vector<Finding> findings_of(std::span<const PairedTest> tests,
                                  std::span<const double> p,
                                  std::span<const double> outside_margin_p,
@@ -208,37 +273,6 @@ std::vector<Finding> findings_of(std::span<const PairedTest> tests,
     }
   }
   return findings;
-}
-
-std::vector<Interval> rank_intervals(const std::vector<std::vector<double>>& values) {
-  if (values.empty()) return {};
-  const std::size_t columns = values.front().size();
-  const auto means_of = [&](const auto& row_at) {
-    std::vector<double> means(columns);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::vector<double>& row = values[row_at(i)];
-      for (std::size_t c = 0; c < columns; ++c) means[c] += row[c];
-    }
-    return means;
-  };
-  std::vector<Interval> intervals;
-  for (const double rank : ranks_from_highest(means_of([](std::size_t i) { return i; }))) {
-    intervals.push_back({.mean = rank});
-  }
-  if (values.size() < fewest_pairs) return intervals;
-  std::vector<std::vector<double>> drawn_ranks(columns);
-  Resamples drawn(values.size());
-  for (std::uint32_t resample = 0; resample < resamples; ++resample) {
-    const auto indices = drawn.rows(resample, 1);
-    const auto ranks = ranks_from_highest(means_of([&](std::size_t i) { return indices[i]; }));
-    for (std::size_t c = 0; c < columns; ++c) drawn_ranks[c].push_back(ranks[c]);
-  }
-  for (std::size_t c = 0; c < columns; ++c) {
-    std::ranges::sort(drawn_ranks[c]);
-    intervals[c].low = quantile_of(drawn_ranks[c], tail);
-    intervals[c].high = quantile_of(drawn_ranks[c], 1 - tail);
-  }
-  return intervals;
 }
 
 }  // namespace kv::reports

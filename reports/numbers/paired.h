@@ -60,27 +60,39 @@ struct Contrast {
   std::size_t against = zero;
 };
 
+// Of so many texts all patterns of signs are counted; of more, some are drawn.
+inline constexpr std::size_t counted_texts = 16;
+
 // The p-values of many contrasts, corrected for their number. Each column has a value for each
-// text, and 0 at texts that do not count. One random sign of each text changes all its differences;
-// a contrast's p-value is the share of sign patterns in which the largest |sum d| / sqrt(sum d^2)
-// of all contrasts is at least its own. Patterns are counted or drawn as in paired_flips. The
-// p-value of a contrast that is 0 at every text is 1. Unlike Holm's correction this loses nothing
-// to the few values that p can have with few texts, and little to contrasts that resemble each
-// other.
-// Requires finite values. Cost: patterns x (values + contrasts). Source: Westfall and Young,
-// "Resampling-based multiple testing" (1993), section 2.6 (single-step maxT).
+// text, and 0 at texts that do not count. One random sign of each text changes all its differences,
+// whose statistic is |sum d| / sqrt(sum d^2). Patterns are counted or drawn as in paired_flips. The
+// p-value of a contrast that is 0 at every text is 1. Both corrections lose little to contrasts
+// that resemble each other.
+//
+// largest_flips: the share of patterns in which the largest statistic of all contrasts is at least
+// the contrast's own. With few texts p-values have few values, to which nothing is lost here.
+// Cost: patterns x (values + contrasts). Source: Westfall and Young, "Resampling-based multiple
+// testing" (1993), section 2.6 (single-step maxT).
+//
+// least_flips: the share of patterns in which the least p-value of the contrast and of all with
+// larger ones is at most its own. Contrasts with unlike tails count alike, and none is above Holm's
+// correction of its own p-value. Requires more than counted_texts texts. Cost: patterns x (values +
+// contrasts x log patterns). Source: the same, section 2.6 (step-down minP).
+//
+// Both require finite values.
 std::vector<double> largest_flips(const std::vector<std::vector<double>>& columns,
                                   std::span<const Contrast> contrasts);
+std::vector<double> least_flips(const std::vector<std::vector<double>>& columns,
+                                std::span<const Contrast> contrasts);
+
+// By least_flips, or of up to counted_texts texts by largest_flips.
+std::vector<double> corrected_flips(const std::vector<std::vector<double>>& columns,
+                                    std::span<const Contrast> contrasts);
 
 // The findings of tests whose p-values, both corrected, are given.
 std::vector<Finding> findings_of(std::span<const PairedTest> tests,
                                  std::span<const double> p,
                                  std::span<const double> outside_margin_p,
                                  double level);
-
-// Ranks of columns by their mean over rows, 1 for the highest, with 95 % intervals from 10,000
-// resamples of the rows: the middle 95 % of a column's ranks. `values` has a list for each row, all
-// of one length. Ranks are means over equal columns. No intervals of fewer than fewest_pairs rows.
-std::vector<Interval> rank_intervals(const std::vector<std::vector<double>>& values);
 
 }  // namespace kv::reports

@@ -118,6 +118,135 @@ TEST(LargestFlips, RejectsSeldomInAWholeFamily) {
   EXPECT_GT(rejected, 5);
 }
 
+// Most are 0 and few are large, as differences of losses of answers are.
+std::vector<double> heavy_values(std::size_t count, double mean, std::uint32_t stream) {
+  std::vector<double> values = normal_values(count, 0, stream);
+  for (double& value : values) value = mean + value * value * value;
+  return values;
+}
+
+// From the definition, step by step: of each contrast the p-value that each pattern would have,
+// and then the least of those with no smaller p-values.
+std::vector<double> least_by_definition(const std::vector<std::vector<double>>& columns) {
+  const std::size_t texts = columns.front().size();
+  const std::size_t patterns = DrawnSigns::draws + 1;
+  DrawnSigns drawn(texts);
+  std::vector<std::vector<double>> p;
+  for (const auto& column : columns) {
+    std::vector<double> sums(patterns, 0);
+    for (std::size_t text = 0; text < texts; ++text) {
+      sums[0] += column[text];
+      const auto signs = drawn.of_text(text);
+      for (std::size_t i = 1; i < patterns; ++i) sums[i] += signs[i - 1] * column[text];
+    }
+    for (double& sum : sums) sum = std::abs(sum);
+    std::vector<double> ordered = sums;
+    std::ranges::sort(ordered);
+    auto& own = p.emplace_back();
+    for (const double sum : sums) {
+      const auto at_least = ordered.end() - std::ranges::lower_bound(ordered, sum * (1 - 1e-7));
+      own.push_back(static_cast<double>(at_least) / static_cast<double>(patterns));
+    }
+  }
+  std::vector<double> corrected;
+  for (std::size_t c = 0; c < p.size(); ++c) {
+    double most = 0;
+    for (const auto& other : p) {
+      if (other[0] > p[c][0]) continue;
+      std::size_t below = 0;
+      for (std::size_t i = 0; i < patterns; ++i) {
+        double least = 1;
+        for (const auto& left : p) {
+          if (left[0] >= other[0]) least = std::min(least, left[i]);
+        }
+        if (least <= other[0]) ++below;
+      }
+      most = std::max(most, static_cast<double>(below) / static_cast<double>(patterns));
+    }
+    corrected.push_back(most);
+  }
+  return corrected;
+}
+
+std::vector<Contrast> each_with_zero(std::size_t columns) {
+  std::vector<Contrast> all;
+  for (std::size_t i = 0; i < columns; ++i) all.push_back({.of = i});
+  return all;
+}
+
+TEST(LeastFlips, AreTheLeastPValuesStepByStep) {
+  std::vector<std::vector<double>> columns;
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    columns.push_back(i % 2 == 0 ? normal_values(20, 0.2 * i, i) : heavy_values(20, 0.2 * i, i));
+  }
+  columns.emplace_back(20);
+  const auto expected = least_by_definition(columns);
+  const auto found = least_flips(columns, each_with_zero(columns.size()));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    EXPECT_NEAR(found[i], expected[i], 1e-12) << i;
+  }
+  EXPECT_EQ(found.back(), 1);
+  EXPECT_LT(found[4], 0.06);
+}
+
+TEST(LeastFlips, AreNeverAboveHolmsCorrection) {
+  for (std::uint32_t family = 0; family < 10; ++family) {
+    std::vector<std::vector<double>> columns;
+    std::vector<double> alone;
+    const std::vector<double> zeros(30);
+    for (std::uint32_t i = 0; i < 5; ++i) {
+      columns.push_back(heavy_values(30, 0.3 * i, 10 * family + i));
+      alone.push_back(paired_flips(columns.back(), zeros));
+    }
+    const auto holms = holm(alone);
+    const auto found = least_flips(columns, each_with_zero(5));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_LE(found[i], holms[i] + 2e-4);
+      EXPECT_GE(found[i], alone[i] - 2e-4);
+    }
+  }
+}
+
+// A difference with heavy tails beside three columns with light ones, whose statistics are larger.
+TEST(LeastFlips, FindContrastsWithHeavyTailsBesideLightOnes) {
+  double by_largest = 0;
+  double by_least = 0;
+  for (std::uint32_t family = 0; family < 20; ++family) {
+    std::vector<std::vector<double>> columns = {heavy_values(40, 0.9, 100 + family)};
+    for (std::uint32_t i = 1; i < 4; ++i) {
+      columns.push_back(normal_values(40, 0, 100 * i + family));
+    }
+    by_largest += largest_flips(columns, each_with_zero(4))[0];
+    by_least += least_flips(columns, each_with_zero(4))[0];
+  }
+  EXPECT_LT(by_least, 0.9 * by_largest);
+}
+
+// Half of the columns have light tails, half heavy ones: one is rejected at 5 % in 5 % of families.
+TEST(LeastFlips, RejectSeldomInAWholeFamily) {
+  int rejected = 0;
+  for (std::uint32_t family = 0; family < 200; ++family) {
+    std::vector<std::vector<double>> columns;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const std::uint32_t stream = 5000 + 8 * family + i;
+      columns.push_back(i % 2 == 0 ? normal_values(18, 0, stream) : heavy_values(18, 0, stream));
+    }
+    rejected += std::ranges::min(least_flips(columns, each_with_zero(8))) <= 0.05 ? 1 : 0;
+  }
+  EXPECT_LT(rejected, 21);
+  EXPECT_GT(rejected, 2);
+}
+
+TEST(CorrectedFlips, CountAllPatternsOfFewTexts) {
+  const std::vector<Contrast> one = {{.of = 0}};
+  const std::vector<std::vector<double>> few = {heavy_values(16, 0.5, 1)};
+  EXPECT_EQ(corrected_flips(few, one), largest_flips(few, one));
+  const std::vector<std::vector<double>> more = {heavy_values(17, 0.5, 1),
+                                                 heavy_values(17, 0.1, 2)};
+  EXPECT_EQ(corrected_flips(more, each_with_zero(2)), least_flips(more, each_with_zero(2)));
+  EXPECT_NE(corrected_flips(more, each_with_zero(2)), largest_flips(more, each_with_zero(2)));
+}
+
 TEST(FindingsOf, TellEqualityFromNoDifference) {
   const auto of = [](double mean, double margin, std::size_t count) {
     std::vector<double> values = normal_values(count, 0, 3);
