@@ -150,7 +150,8 @@ void add_group(Comparison& comparison,
     if (i != reference) {
       row.other = names[other];
       const bool elsewhere = reference >= ranked;
-      if (elsewhere) row.other += " at " + all.specs[other].spec.budget_text();
+      const std::string budget = all.specs[other].spec.budget_text();
+      if (elsewhere && budget != "-") row.other += " at " + budget;
       test_pairs(row, values[i], values[reference], comparison);
     }
     if (row.test.pairs > 0) family.of_row.push_back(family.contrasts.size());
