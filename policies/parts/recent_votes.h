@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,13 +38,7 @@ class RecentVotes {
   // Cost: O(count * window).
   std::span<const double> sums(std::size_t first, std::size_t count) {
     KV_CHECK(first + count <= residents());
-    sums_.assign(count, 0);
-    for (std::size_t i = 0; i < count; ++i) {
-      const float* const votes = votes_.data() + (first + i) * width_;
-      for (std::size_t slot = 0; slot < width_; ++slot) {
-        sums_[i] += static_cast<double>(votes[slot]);
-      }
-    }
+    add_votes(first, count, [](float vote, std::size_t) { return static_cast<double>(vote); });
     return sums_;
   }
 
@@ -56,14 +53,10 @@ class RecentVotes {
         totals_[slot] += static_cast<double>(votes[slot]);
       }
     }
-    sums_.assign(count, 0);
     for (double& total : totals_) total = total > 0 ? 1 / total : 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const float* const votes = votes_.data() + (first + i) * width_;
-      for (std::size_t slot = 0; slot < width_; ++slot) {
-        sums_[i] += static_cast<double>(votes[slot]) * totals_[slot];
-      }
-    }
+    add_votes(first, count, [this](float vote, std::size_t slot) {
+      return static_cast<double>(vote) * totals_[slot];
+    });
     return sums_;
   }
 
@@ -89,6 +82,28 @@ class RecentVotes {
   }
 
  private:
+  // Sets the sum of term(vote, slot) of each resident, in the order of the slots. Several sums are
+  // computed side by side, because each waits for its last addition.
+  template <typename Term>
+  void add_votes(std::size_t first, std::size_t count, const Term& term) {
+    constexpr std::size_t together = 4;
+    sums_.assign(count, 0);
+    const auto add = [&]<std::size_t residents>(
+                         std::size_t i, std::integral_constant<std::size_t, residents> /*n*/) {
+      const float* const votes = votes_.data() + (first + i) * width_;
+      std::array<double, residents> sums{};
+      for (std::size_t slot = 0; slot < width_; ++slot) {
+        for (std::size_t r = 0; r < residents; ++r) sums[r] += term(votes[r * width_ + slot], slot);
+      }
+      std::ranges::copy(sums, sums_.begin() + static_cast<std::ptrdiff_t>(i));
+    };
+    std::size_t i = 0;
+    for (; i + together <= count; i += together) {
+      add(i, std::integral_constant<std::size_t, together>());
+    }
+    for (; i < count; ++i) add(i, std::integral_constant<std::size_t, 1>());
+  }
+
   // Doubles the number of slots, so that a short stream does not pay for a long window.
   void widen() {
     const std::size_t wider = std::min(window_, 2 * width_);
@@ -114,11 +129,18 @@ inline void pool_neighbours(std::span<const double> values,
                             std::vector<double>& pooled) {
   const std::size_t n = values.size();
   pooled.assign(n, 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t last = std::min(n - 1, i + reach);
-    for (std::size_t j = i - std::min(i, reach); j <= last; ++j) {
-      pooled[i] = largest ? std::max(pooled[i], values[j]) : pooled[i] + values[j];
+  const auto pool = [&](const auto& add) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t last = std::min(n - 1, i + reach);
+      double sum = 0;
+      for (std::size_t j = i - std::min(i, reach); j <= last; ++j) sum = add(sum, values[j]);
+      pooled[i] = sum;
     }
+  };
+  if (largest) {
+    pool([](double a, double b) { return std::max(a, b); });
+  } else {
+    pool([](double a, double b) { return a + b; });
   }
 }
 
