@@ -24,8 +24,10 @@ __m512 dot_lanes(const float* a, const float* b, std::size_t n) {
   return lanes;
 }
 
-// The products of a vector with sixteen rows, whose sums are added up and stored together.
-void dot_sixteen(const float* query, const float* rows, std::size_t dim, float factor, float* out) {
+// The products of a vector with sixteen rows, whose sums are added up and stored together. Not
+// inlined: its registers would be saved also where there are fewer rows.
+[[gnu::noinline]] void dot_sixteen(
+    const float* query, const float* rows, std::size_t dim, float factor, float* out) {
   __m512 sums[16];
   each<16>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
   const auto step = [&](std::size_t i, __mmask16 live) KV_INLINED {

@@ -23,7 +23,8 @@ struct PhiloxRun {
 
 using RunBits = std::array<std::uint64_t, run_of_positions>;
 
-// Requires AVX-512 (F, BW, VL, DQ).
+// What Rng::bits_of_run calls: on machines without AVX-512, and on those with it (F, BW, VL, DQ).
+void philox_run_plain(const PhiloxRun& run, RunBits& out);
 void philox_run_avx512(const PhiloxRun& run, RunBits& out);
 
 }  // namespace kv

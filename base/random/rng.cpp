@@ -99,10 +99,14 @@ std::array<std::uint64_t, run_of_positions> Rng::bits_of_run(Position first,
     return bits;
   }
 #endif
-  for (std::uint32_t i = 0; i < run_of_positions; i += blocks_at_once) {
-    few_blocks({seed_, stream_, first + i, index}, bits.data() + i);
-  }
+  philox_run_plain({seed_, stream_, first, index}, bits);
   return bits;
+}
+
+void philox_run_plain(const PhiloxRun& run, RunBits& out) {
+  for (std::uint32_t i = 0; i < run_of_positions; i += blocks_at_once) {
+    few_blocks({run.seed, run.stream, run.first + i, run.index}, out.data() + i);
+  }
 }
 
 std::uint64_t Rng::below(std::uint64_t bound, Position position, std::uint32_t index) const {

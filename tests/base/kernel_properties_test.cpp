@@ -86,7 +86,7 @@ TEST_P(AnyNumbers, AreSummedAddedScaledAndDottedBitByBit) {
     }
     RC_ASSERT(same_all(found, requested));
     if (n == 0) return;
-    const std::size_t rows = *rc::gen::inRange<std::size_t>(0, 6);
+    const std::size_t rows = *rc::gen::inRange<std::size_t>(0, 40);
     const Values matrix = drawn(rows * n);
     Values dots(1, rows);
     Values dotted(1, rows);

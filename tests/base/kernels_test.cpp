@@ -245,13 +245,15 @@ TEST_P(EveryKernel, TheSmallestIsTheFirstAmongZerosOfEitherSignAndInfinities) {
 
 TEST_P(EveryKernel, DotsRowsBitByBit) {
   for (std::size_t dim = 1; dim <= 130; ++dim) {
-    const Values query(6, dim);
-    const Values rows(7, 5 * dim, 3);
-    Values requested(8, 5);
-    Values found(8, 5);
-    scalar().dot_rows(query.data(), rows.data(), 5, dim, 0.125F, requested.data());
-    kernel_.dot_rows(query.data(), rows.data(), 5, dim, 0.125F, found.data());
-    ASSERT_EQ(found.bits(), requested.bits()) << dim;
+    for (const std::size_t n : {1U, 5U, 15U, 16U, 17U, 33U}) {
+      const Values query(6, dim);
+      const Values rows(7, n * dim, 3);
+      Values requested(8, n);
+      Values found(8, n);
+      scalar().dot_rows(query.data(), rows.data(), n, dim, 0.125F, requested.data());
+      kernel_.dot_rows(query.data(), rows.data(), n, dim, 0.125F, found.data());
+      ASSERT_EQ(found.bits(), requested.bits()) << dim << " x " << n;
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kvcheck/base/random/draws.h"
+#include "kvcheck/base/random/philox_many.h"
 
 namespace kv {
 namespace {
@@ -163,8 +164,11 @@ TEST(Rng, ARunOfPositionsHasTheBitsOfEach) {
       for (const std::uint32_t index : {0U, 3U}) {
         const Rng rng(seed, 5);
         const auto run = rng.bits_of_run(first, index);
+        RunBits plain{};
+        philox_run_plain({seed, 5, first, index}, plain);
         for (Position i = 0; i < run_of_positions; ++i) {
           EXPECT_EQ(run[i], rng.bits(first + i, index)) << seed << " " << first + i;
+          EXPECT_EQ(plain[i], run[i]) << seed << " " << first + i;
         }
       }
     }
