@@ -4,8 +4,8 @@ Usage: builds.py OLD NEW [--runs N] [--filter REGEX] [--min-time SECONDS]
 
 OLD and NEW are build trees that have kvcheck and bench/kvcheck_bench. A ratio is the time of the new build divided
 by that of the old one: of the least times of all runs, and from the least to the most of the single runs. Compared
-are the benchmarks whose names both builds have (--filter: those that REGEX finds), and a replay under each policy
-that both have.
+are the benchmarks whose names both builds have (--filter: those that REGEX finds), and under each policy that both
+have a replay of queries, keys and values and one of rows.
 """
 import argparse
 import sys
@@ -28,10 +28,17 @@ def policies(build, trace):
     return set(commands.served_policies(f"{build}/kvcheck", trace))
 
 
-def replays(build, names, trace):
+def replays(build, names, trace, kind):
     """Seconds of the processor of a replay under each policy."""
-    return {f"replay under {name}": commands.took(commands.policy_replay(f"{build}/kvcheck", trace, name))[0]
+    return {f"{kind} under {name}": commands.took(commands.policy_replay(f"{build}/kvcheck", trace, name))[0]
             for name in names}
+
+
+def measured(build, options, names, traces):
+    times = benchmarks(build, options.filter, options.min_time)
+    for kind, trace in traces.items():
+        times.update(replays(build, names[kind], trace, kind))
+    return times
 
 
 def main(words):
@@ -44,12 +51,13 @@ def main(words):
     options = parser.parse_args(words)
     runs = []
     with tempfile.TemporaryDirectory() as folder:
-        trace = commands.shared_trace(f"{options.new}/kvcheck", folder)
-        names = sorted(policies(options.old, trace) & policies(options.new, trace))
+        traces = {"replay": commands.shared_trace(f"{options.new}/kvcheck", folder),
+                  "replay of rows": commands.shared_rows(f"{options.new}/kvcheck", folder)}
+        names = {kind: sorted(policies(options.old, trace) & policies(options.new, trace))
+                 for kind, trace in traces.items()}
         for i in range(options.runs):
             print(f"run {i + 1} of {options.runs}", file=sys.stderr)
-            runs.append([{**benchmarks(build, options.filter, options.min_time), **replays(build, names, trace)}
-                         for build in (options.old, options.new)])
+            runs.append([measured(build, options, names, traces) for build in (options.old, options.new)])
     both = runs[0][0].keys() & runs[0][1].keys()
     rows = []
     for name in both:

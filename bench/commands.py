@@ -93,6 +93,13 @@ def shared_trace(kvcheck, folder):
     return path
 
 
+def shared_rows(kvcheck, folder):
+    """Rows of attention for the policies that need no more."""
+    path = folder + "/rows.safetensors"
+    took([kvcheck, "trace", "generate", "zipf:tokens=1024,heads=16,dtype=f16", "-o", path])
+    return path
+
+
 def run_alone(words):
     """Runs a command, and prints its seconds and its peak MiB."""
     with open(os.devnull, "wb") as nothing:

@@ -163,6 +163,7 @@ BENCHMARK_CAPTURE(BM_decode, plain_f32_scattered, plain_f32, true)->Arg(4096)->U
 BENCHMARK_CAPTURE(BM_decode, plain_f16_scattered, plain_f16, true)->Arg(4096)->UseManualTime();
 BENCHMARK_CAPTURE(BM_decode, grouped_f32, grouped_f32, false)->Arg(512)->Arg(4096)->UseManualTime();
 BENCHMARK_CAPTURE(BM_decode, grouped_f16, grouped_f16, false)->Arg(512)->Arg(4096)->UseManualTime();
+BENCHMARK_CAPTURE(BM_decode, grouped_f32_scattered, grouped_f32, true)->Arg(4096)->UseManualTime();
 BENCHMARK_CAPTURE(BM_decode, grouped_f16_scattered, grouped_f16, true)->Arg(4096)->UseManualTime();
 
 // The rate at which memory is read, which bounds products of one token.

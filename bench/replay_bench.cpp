@@ -89,12 +89,14 @@ const std::vector<std::string> eight = {"window:budget=512",
 void BM_replay(benchmark::State& state,
                const kv::Trace& (*trace)(),
                const std::vector<std::string>& policies,
-               unsigned threads) {
+               unsigned threads,
+               std::size_t top_k) {
   std::vector<kv::Cell> cells;
   cells.reserve(policies.size());
   for (const std::string& policy : policies) cells.push_back({*kv::parse_spec(policy), 1});
   kv::ReplayOptions options;
   options.threads = threads;
+  options.top_k = top_k;
   const kv::Trace& replayed = trace();
   for (auto _ : state) {
     const auto result = kv::replay(replayed, cells, options);
@@ -107,9 +109,10 @@ void BM_replay(benchmark::State& state,
 void add(const std::string& name,
          const kv::Trace& (*trace)(),
          const std::vector<std::string>& policies,
-         unsigned threads) {
+         unsigned threads,
+         std::size_t top_k = kv::ReplayOptions().top_k) {
   const std::string suffix = threads == 1 ? "/1 thread" : "/2 threads";
-  benchmark::RegisterBenchmark((name + suffix).c_str(), BM_replay, trace, policies, threads)
+  benchmark::RegisterBenchmark((name + suffix).c_str(), BM_replay, trace, policies, threads, top_k)
       ->Unit(benchmark::kMillisecond)
       ->UseRealTime();
 }
@@ -129,6 +132,7 @@ const bool registered = [] {
               (policy.find("algorithm") == std::string::npos ? "" : " l"),
           attention, {policy}, threads);
     }
+    add("attention/streaming, top 0", attention, {eight[1]}, threads, 0);
     add("attention/all eight", attention, eight, threads);
     add("qkv/streaming", qkv, {eight[1]}, threads);
     add("qkv/h2o", qkv, {eight[6]}, threads);
