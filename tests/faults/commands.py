@@ -35,7 +35,7 @@ COMMANDS = [
             "--csv run.csv --markdown run.md", RUN),
     Command("eval-first", EVALUATED + " --policy window --windows 0,6 --open-loop --threads 1"),
     # One item is answered at a time, so that one thread gives its parts in one order.
-    Command("eval-tasks", "eval --tasks in/items.jsonl --model in/model --policy dense "
+    Command("eval-tasks", "eval --tasks in/items.jsonl --beyond-context --model in/model --policy dense "
             "--policy window --budget 40 --threads 1 --quiet -o run.db --json run.json "
             "--csv run.csv", RUN, most_malloc=4000),
     Command("tasks", "tasks needle story-fact --items 2 --length 20 --depth 0,1 -o new.jsonl"),

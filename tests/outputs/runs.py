@@ -17,7 +17,8 @@ class Run:
 # `results` for a results file; `report` for a folder of pages, figures, CSV files and JSON lines;
 # `plots` for one of figures and CSV files; `trace` for a safetensors file.
 EVALUATE = "eval --model SOURCE/model/data --threads 2 --quiet"
-UNRANKED = ("eval --model in/model --tasks in/items.jsonl --policy random:sinks=0 --budget 30 --threads 2 "
+UNRANKED = ("eval --model in/model --tasks in/items.jsonl --beyond-context --policy random:sinks=0 "
+            "--budget 30 --threads 2 "
             "--quiet")
 REPEATED = ("speed --model in/model --policy window --policy h2o --budget 6 --length 8 --tokens 2 "
             "--runs 2 --quiet")
