@@ -283,7 +283,7 @@ Result<void> run(std::span<const std::string> arguments, Streams& streams) {
       [&](const std::string& source, double share) { reading.update(share, "reading " + source); });
   reading.clear();
   if (!plan) return plan.error();
-  if (!plan->quiet) say_notes(*plan, streams);
+  say_notes(*plan, streams);
   return Run(*plan, streams).all();
 }
 

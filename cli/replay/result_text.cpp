@@ -42,6 +42,10 @@ std::string csv_text(const ReplayResult& result, bool per_head, bool with_header
 }
 
 void say_notes(const ReplayPlan& plan, Streams& streams) {
+  for (const std::string& words : plan.too_short) {
+    streams.err << printable_line(words) << ". --strict makes this an error.\n";
+  }
+  if (plan.quiet) return;
   std::size_t longest = 0;
   for (std::size_t i = 0; i < plan.traces.size(); ++i) {
     const TraceInfo& info = plan.traces[i].info();
@@ -50,9 +54,6 @@ void say_notes(const ReplayPlan& plan, Streams& streams) {
     if (plan.left_out[i].empty()) continue;
     streams.err << "--policy all leaves out policies that use facts missing in '"
                 << printable_line(info.name) << "': " << join(plan.left_out[i], ", ") << '\n';
-  }
-  for (const std::string& words : plan.too_short) {
-    streams.err << printable_line(words) << ". --strict makes this an error.\n";
   }
   for (const std::string& note : notes_on(plan.cells, longest)) {
     streams.err << "Note: " << note << ".\n";

@@ -18,8 +18,9 @@ std::string head_line(const TraceInfo& trace);
 // A line per cell and, if `per_head`, one per query head after it.
 std::string csv_text(const ReplayResult& result, bool per_head, bool with_header);
 
-// Prints which policies a trace cannot serve, and notes on specs and dumps that may not do what the
-// user meant.
+// Prints which traces are too short for which budgets, also with --quiet, because the outputs have
+// less than was asked for. Without it, also which policies a trace cannot serve, and notes on specs
+// and dumps that may not do what the user meant.
 void say_notes(const ReplayPlan& plan, Streams& streams);
 
 // A line for each file that was written, and the command that makes a report of the results.

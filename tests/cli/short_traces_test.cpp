@@ -27,6 +27,7 @@ TEST(ShortTraces, LeavesOutWhatIsTooShortByName) {
   EXPECT_EQ(one.status, 0) << one.err;
   EXPECT_EQ(lines(one), 1);
   EXPECT_THAT(one.err, HasSubstr("' is left out: budget 64 is above its 40 tokens. --strict"));
+  EXPECT_EQ(with({"--budget", "64", "--quiet"}).err, one.err);
   const test::Ran some = with({"--budget", "32,64,90"});
   EXPECT_EQ(lines(some), 1 + 3);
   EXPECT_THAT(some.err, HasSubstr("' is replayed without budgets 64, 90, above its 40 tokens."));
