@@ -135,10 +135,15 @@ Result<model::SentenceLength> length_in(const Arguments& arguments) {
   auto opened = model::open_tokenizer(path, path, 0);
   if (!opened) return opened.error();
   std::shared_ptr<const model::Tokenizer> tokenizer = *std::move(opened);
-  return model::SentenceLength([tokenizer](const std::string& sentence) -> Result<std::size_t> {
+  return model::SentenceLength([tokenizer,
+                                path](const std::string& sentence) -> Result<std::size_t> {
     // With the blank that stands before it.
     const auto tokens = tokenizer->encode(sentence.empty() ? sentence : " " + sentence);
-    if (!tokens) return tokens.error();
+    if (!tokens) {
+      return Error{tokens.error().kind,
+                   "the tokenizer of '" + path +
+                       "' does not know the words of this kind of item: " + tokens.error().message};
+    }
     return tokens->size();
   });
 }

@@ -99,6 +99,15 @@ TEST_F(TasksCommand, RefusesItemsThatAreLongerThanTrainingTexts) {
   EXPECT_THAT(eval(window).err, testing::Not(HasSubstr("longer than")));
 }
 
+TEST_F(TasksCommand, NamesTheTokenizerThatDoesNotKnowTheWords) {
+  const Ran refused = kvcheck({"tasks", "needle", "--items", "1", "--tokenizer",
+                               KVCHECK_SOURCE_DIR "/model/data", "-o", items_});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("the tokenizer of '" KVCHECK_SOURCE_DIR
+                                     "/model/data' does not know the words of this kind of item: "
+                                     "unknown word 'The'"));
+}
+
 // The tokenizer's errors have the line, which is not the item's number where lines are empty.
 TEST_F(TasksCommand, NamesTheLineOfAnItemThatHasNoTokens) {
   std::ofstream(items_) << R"({"id":"a","context":"anna . what is story","answers":["anna"]})"
