@@ -52,8 +52,8 @@ class Policy:
     Attributes of the class:
         name            the name in specs [the class's, as in my-policy]
         needs           what observe receives: of "attention", "keys", "values", "queries",
-                        "output_norms" and "token_classes" [("attention",) if the class overrides
-                        observe]
+                        "output_norms" (beside "values") and "token_classes" [("attention",) if the
+                        class overrides observe]
         sinks           how many first tokens are protected [0]
         recent_percent  the share of the budget for recent tokens [50]
         parameters      names and defaults, or Parameter(...); each is an argument of __init__
@@ -195,6 +195,8 @@ def describe(policy: type) -> Description:
     for need in needs:
         if need not in NEEDS:
             raise Error("%s needs %s; expected %s" % (owner, shown(need), ", ".join(NEEDS)))
+    if "output_norms" in needs and "values" not in needs:
+        raise Error("%s needs 'output_norms' without 'values'; expected both" % owner)
     if needs and not observes:
         raise Error("%s needs %s but has no observe(); expected one" % (owner, ", ".join(needs)))
     if observes and policy.forget is Policy.forget:

@@ -134,6 +134,8 @@ class Definitions(unittest.TestCase):
             def evict(self, candidates, draws):
                 return [0]
 
+        with self.assertRaisesRegex(kvcheck.Error, "'output_norms' without 'values'; expected both"):
+            kvcheck.register(type("Alone", (Sized,), {"needs": ("output_norms",)}))
         kvcheck.replay("synthetic:zipf:tokens=20,heads=1,kind=qkv", Sized, 8)
         self.assertTrue(seen and all(one.output_norms is None for one in seen))
         seen.clear()
