@@ -79,7 +79,7 @@ class Criticalkv final : public Policy {
  private:
   CriticalkvOptions options_;
   RecentVotes votes_;
-  std::vector<double> sizes_;        // [residents], by rank: of values
+  std::vector<double> sizes_;        // [residents], by rank: the size of a value
   std::vector<double> scores_;       // scratch
   std::vector<std::size_t> losers_;  // scratch: of the first stage
 };
