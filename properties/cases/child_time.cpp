@@ -22,10 +22,18 @@ volatile double waited_before = 0;
 
 double whole_time = 0;  // of the child, as stay_alive() last got it; 0: no limit
 
+volatile double armed_for = 0;  // seconds, when the timer was last set
+
+// The timer runs on for so long after it has rung, which tells how late the signal is handled
+// without reading a clock.
+constexpr time_t runs_on = 1'000'000;
+
 void arm(double seconds) {
   constexpr double longest = 1e9;  // which a time_t holds everywhere
   seconds = std::min(seconds, longest);
+  armed_for = seconds;
   itimerval timer{};
+  timer.it_interval.tv_sec = runs_on;
   timer.it_value.tv_sec = static_cast<time_t>(seconds);
   timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1'000'000);
   ::setitimer(ITIMER_REAL, &timer, nullptr);
@@ -42,13 +50,22 @@ void say(const char* text, std::size_t size) {
   static_cast<void>(::write(STDERR_FILENO, text, size) + 0);
 }
 
-// A busy machine is no fault of the subject: what it waited for cores is added to its time.
+// Whether the signal comes long after it was sent: the process was stopped meanwhile, by Ctrl-Z, a
+// frozen container or a paused machine.
+bool was_stopped() {
+  constexpr double prompt = 0.5;
+  return static_cast<double>(runs_on) - armed() > prompt;
+}
+
+// A busy machine is no fault of the subject: what it waited for cores is added to its time. Nor is
+// a machine or a process that was stopped, after which it has all of its time again.
 void out_of_time(int /*signal*/) {
   constexpr double little = 0.05;
   const double waited = waited_for_cores();
   const double more = waited - waited_before;
   waited_before = waited;
   if (more > little) return arm(more);
+  if (was_stopped()) return arm(armed_for);
   if (const char* const words = words_of_call) {
     say("\n", 1);
     say(last_words.data(), last_words.size());

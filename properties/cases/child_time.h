@@ -7,7 +7,8 @@
 namespace kv::properties {
 
 // Within a child: it dies unless this is called again within so many seconds, those not counted in
-// which it waited for a core. 0: no limit.
+// which it waited for a core. It has all of them again if it was stopped when they ended (Ctrl-Z, a
+// paused machine). 0: no limit.
 void stay_alive(double seconds);
 
 // A call that may hang, in words for the child's parent.

@@ -29,8 +29,12 @@ void close_one(int& descriptor) {
   descriptor = -1;
 }
 
+// A timer runs on for so long after it has rung, which tells how late that is seen.
+constexpr time_t runs_on = 1'000'000;
+
 void set(int timer, double seconds) {
   itimerspec when{};
+  when.it_interval.tv_sec = runs_on;
   double whole = 0;
   const double rest = std::modf(std::max(seconds, 0.001), &whole);
   when.it_value.tv_sec = static_cast<time_t>(whole);
@@ -51,6 +55,13 @@ double seconds_left(int timer) {
   ::timerfd_gettime(timer, &when);
   return static_cast<double>(when.it_value.tv_sec) +
          static_cast<double>(when.it_value.tv_nsec) * 1e-9;
+}
+
+// Of a timer that has rung: whether it did so long ago. This process was stopped meanwhile, by Ctrl-Z,
+// a frozen container or a paused machine.
+bool rang_long_ago(int timer) {
+  constexpr double prompt = 0.5;
+  return static_cast<double>(runs_on) - seconds_left(timer) > prompt;
 }
 
 std::string signal_words(int number) {
@@ -218,7 +229,8 @@ Result<std::string> Child::ask(std::string_view line, double seconds, std::size_
     if (end != std::string::npos && rest.empty()) {
       std::string answer = answers_.substr(0, end);
       answers_.erase(0, end + 1);
-      last_ = seconds - seconds_left(timer);
+      const double left = seconds_left(timer);
+      last_ = left > seconds ? seconds : seconds - left;  // one that has rung runs on
       slowest_ = std::max(slowest_, last_);
       close_one(timer);
       return answer;
@@ -226,7 +238,7 @@ Result<std::string> Child::ask(std::string_view line, double seconds, std::size_
     const std::string stopped = exchange(rest, timer);
     const bool interrupted = asked_to_stop();
     if (stopped.empty() && !interrupted) continue;
-    if (stopped == "late" && !interrupted && has_credit(timer)) continue;
+    if (stopped == "late" && !interrupted && has_more_time(timer, seconds)) continue;
     close_one(timer);
     if (interrupted) throw Interrupted();
     return gone(stopped == "late"
@@ -235,14 +247,18 @@ Result<std::string> Child::ask(std::string_view line, double seconds, std::size_
   }
 }
 
-bool Child::has_credit(int timer) {
+bool Child::has_more_time(int timer, double seconds) {
   constexpr double little = 0.05;
   const double waited = group_waited_for_cores(process_);
   const double more = waited - waited_before_;
-  if (more <= little) return false;
-  waited_before_ = waited;
-  set(timer, more);
-  return true;
+  if (more > little) {
+    waited_before_ = waited;
+    set(timer, more);
+    return true;
+  }
+  const bool stopped = rang_long_ago(timer);
+  if (stopped) set(timer, seconds);
+  return stopped;
 }
 
 std::string Child::unasked() {

@@ -54,8 +54,9 @@ class Child {
   // run out. What stopped it, or an empty text.
   std::string exchange(std::string_view& rest, int timer);
 
-  // Whether its processes waited for cores meanwhile. The timer then gives them as long once more.
-  bool has_credit(int timer);
+  // Of a timer that has rung: whether its processes waited for cores meanwhile, or this process was
+  // stopped. The timer then gives them as long once more, or all of the time.
+  bool has_more_time(int timer, double seconds);
 
   // Kills and reaps; the whole sentence, with its last words.
   Error gone(std::string how);
