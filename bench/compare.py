@@ -2,13 +2,17 @@
 against NumPy, and against llama.cpp, ik_llama.cpp and llama2.c where their programs are given.
 
 Usage: compare.py PROGRAM KVCHECK [--runs N] [--write FILE] [--models FOLDER] [--llama-bench P ...] [--llama2 P]
+       [--ggml NAME=LIBRARY ...]
 (./dev bench --compare runs it with what it built)
 
 --runs measures everything so often, and prints from the least to the most. --write puts the tables into
 FILE, between the lines that mark them. --models has the model files of random_model.py, which are made if they
-are not there; without it no whole model is measured.
+are not there; without it no whole model is measured. --ggml is the library libggml.so of llama.cpp or
+ik_llama.cpp, whose attention is measured beside ours.
 """
 import argparse
+import ctypes
+import glob
 import json
 import os
 import re
@@ -26,20 +30,20 @@ WORK = "read bound|rows/|attention/|qkv/|BM_read|BM_decode|BM_product|BM_quantis
 BEGIN, END = "<!-- The tables of ./dev bench --compare begin here. -->", "<!-- They end here. -->"
 
 
-def results_of(program, pattern, min_time):
-    """What kvcheck_bench reports of each benchmark that the pattern finds."""
+def results_of(program, pattern, min_time, libraries=()):
+    """What kvcheck_bench reports of each benchmark that the pattern finds. Libraries are "NAME=FILE"."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         subprocess.run([program, f"--benchmark_min_time={min_time}", f"--benchmark_filter={pattern}",
                         f"--benchmark_out={out.name}", "--benchmark_out_format=json"], check=True,
-                       stdout=subprocess.DEVNULL)
+                       stdout=subprocess.DEVNULL, env={**os.environ, "KVCHECK_BENCH_GGML": ";".join(libraries)})
         text = out.read()
     return json.loads(text)["benchmarks"] if text else []  # no benchmark was found
 
 
-def benchmarks(program, min_time):
+def benchmarks(options):
     """Every number of kvcheck_bench, as "benchmark counter"."""
     found = {}
-    for one in results_of(program, WORK, min_time):
+    for one in results_of(options.program, WORK, options.min_time, options.ggml):
         name = re.sub("/(real_time|manual_time|iterations:[0-9]+)", "", one["name"])
         found.update({f"{name} {key}": value for key, value in one.items() if isinstance(value, float)})
     return found
@@ -78,7 +82,16 @@ def processor():
         found = dict(line.split(":", 1) for line in lines if ":" in line)
     found = {key.strip(): value.strip() for key, value in found.items()}
     return (f"{found.get('model name', 'unknown processor')}, family {found.get('cpu family', '?')}, "
-            f"model {found.get('model', '?')}, {os.cpu_count()} cores")
+            f"model {found.get('model', '?')}, {os.cpu_count()} cores, {last_cache()} of the last cache")
+
+
+def last_cache():
+    """The size of the largest cache that a core reads through; "?" if the system does not say."""
+    sizes = []
+    for path in glob.glob("/sys/devices/system/cpu/cpu0/cache/index*/size"):
+        with open(path, encoding="utf-8") as file:
+            sizes.append(int(file.read().strip().rstrip("K")))
+    return f"{max(sizes) // 1024} MiB" if sizes else "?"
 
 
 def measured(options, name):
@@ -88,7 +101,7 @@ def measured(options, name):
         print(f"compare.py: {name}: {what}", file=sys.stderr, flush=True)
 
     say("benchmarks")
-    found = benchmarks(options.program, options.min_time)
+    found = benchmarks(options)
     say("NumPy")
     found.update({f"numpy {name}": rate for name, rate in numpy_loops.rates().items()})
     say("commands, of which the optimum of 8,192 tokens takes more than a minute")
@@ -125,6 +138,14 @@ def check(options):
     for program in (options.program, options.kvcheck, *options.llama_bench, *options.llama2):
         if not os.access(program, os.X_OK):
             sys.exit(f"compare.py: '{program}' is no program that can be run")
+    for library in options.ggml:
+        name, equals, file = library.partition("=")
+        if not name or not equals:
+            sys.exit(f"compare.py: --ggml '{library}': expected NAME=LIBRARY")
+        try:
+            ctypes.CDLL(os.path.abspath(file))
+        except OSError as error:
+            sys.exit(f"compare.py: --ggml '{library}': {error}")
     if options.write:
         with open(options.write, encoding="utf-8") as file:
             page = file.read()
@@ -147,6 +168,8 @@ def main():
     parser.add_argument("--write", default="")
     parser.add_argument("--min-time", default="0.5", help="seconds of each benchmark")
     parser.add_argument("--models", default="")
+    parser.add_argument("--ggml", action="append", default=[], metavar="NAME=LIBRARY",
+                        help="libggml.so of llama.cpp or ik_llama.cpp, and what tables call it")
     peers.add_arguments(parser)
     options = parser.parse_args()
     check(options)

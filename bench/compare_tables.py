@@ -52,8 +52,22 @@ class Goals:
         self.rows.append((work, span(values, form), ("≤ " if most else "≥ ") + form.format(goal), by or "yes"))
 
 
+    def add_best_peer(self, work, ratios, runs):
+        """The ratio to the peer that is hardest to beat, whose name is the last word of a ratio's name."""
+        if ratios:
+            worst = min(ratios, key=lambda name: min(runs.values(name)))
+            name = worst.split(" of_")[1] if " of_" in worst else worst.split()[3]
+            self.add(f"{work}, to the best peer ({name})", runs.values(worst), 1.0)
+
+
 def decode_name(shape, storage, residents, scattered=False):
     return f"BM_decode/{shape}_{storage}{'_scattered' if scattered else ''}/{residents} of_read"
+
+
+def ratio_names(runs, name):
+    """Of a benchmark of attention the counters of other libraries."""
+    start = name.replace("of_read", "of_")
+    return [one for one in runs.names(start) if not one.endswith((" of_read", " of_rows"))]
 
 
 def attention_goals(runs, goals):
@@ -62,6 +76,9 @@ def attention_goals(runs, goals):
         for storage, goal in storages.items():
             goals.add(f"decode attention {SHAPES[shape]} {storage}, 4,096 residents, of the read bound",
                       runs.values(decode_name(shape, storage, 4096)), goal)
+            for residents in (512, 4096):
+                goals.add_best_peer(f"decode attention {SHAPES[shape]} {storage}, {residents:,} residents",
+                                    ratio_names(runs, decode_name(shape, storage, residents)), runs)
     for name in runs.names("BM_decode/"):
         shape, storage, *rest = name.split("/")[1].split("_")
         residents = name.split("/")[2].split()[0]
@@ -95,30 +112,37 @@ def replay_goals(runs, goals):
               most=True)
 
 
+READ_SIZES = (64, 96, 128, 192, 256, 384, 512)  # MiB that BM_read reads
+
+
+def read_bound(run, size):
+    """The rate at which the largest number of bytes is read that is not above `size`: what is smaller is read from
+    the caches, faster."""
+    largest = max(mib for mib in READ_SIZES if mib == READ_SIZES[0] or mib << 20 <= size)
+    return run[f"BM_read/{largest} bytes_per_second"]
+
+
 def peers_of(runs, kind, threads):
     start = f"model {kind} {threads} "
     return dict.fromkeys(name[len(start):].split(" ")[0] for name in runs.names(start))
 
 
 def model_goals(runs, goals):
-    read = "BM_read bytes_per_second"
     for kind in ("f32", "f16"):
         at = f"model {kind} "
         for threads in (1, 2):
             for what in ("decode", "prompt"):
                 ratios = [name for name in runs.names(f"{at}{threads} ") if name.endswith(what + " ratio")]
-                if ratios:
-                    worst = min(ratios, key=lambda name: min(runs.values(name)))
-                    goals.add(f"110 M {kind}, {what}, {threads} thread{'s' * (threads - 1)}, to the best peer "
-                              f"({worst.split()[3]})", runs.values(worst), 1.0)
+                goals.add_best_peer(f"110 M {kind}, {what}, {threads} thread{'s' * (threads - 1)}", ratios, runs)
         goals.add(f"110 M {kind}, decode, 1 thread, of the bandwidth bound",
-                  [run[f"{at}1 kvcheck decode"] * run[f"{kind} bytes"] / run[read] for run in runs.runs], 0.85)
+                  [run[f"{at}1 kvcheck decode"] * run[f"{kind} bytes"] / read_bound(run, run[f"{kind} bytes"])
+                   for run in runs.runs], 0.85)
         goals.add(f"110 M {kind}, prompt, 2 threads to 1",
                   runs.values(f"{at}2 kvcheck prompt", f"{at}1 kvcheck prompt"), 1.9)
     for weights in ("int8", "nf4"):
         goals.add(f"110 M, {weights} weights, decode, 1 thread, of their bound",
-                  [run[f"weights {weights} bytes"] / run[f"weights {weights} s"] / run[read]
-                   for run in runs.runs], 0.75)
+                  [run[f"weights {weights} bytes"] / run[f"weights {weights} s"] /
+                   read_bound(run, run[f"weights {weights} bytes"]) for run in runs.runs], 0.75)
 
 
 def target_goals(runs, goals):
@@ -180,21 +204,25 @@ def share_table(runs):
 
 
 def decode_table(runs):
+    shown = [name for name in runs.names("BM_decode/") if name.endswith(" of_read")]
+    rivals = list(dict.fromkeys(one.split(" of_")[1] for name in shown for one in ratio_names(runs, name)))
     rows = []
-    for name in runs.names("BM_decode/"):
-        if not name.endswith(" of_read"):
-            continue
+    for name in shown:
         shape, storage, *rest = name.split("/")[1].split("_")
+        ratios = [name.replace("of_read", "of_" + rival) for rival in rivals]
         rows.append((f"{SHAPES[shape]} {storage}" + (", scattered slots" if rest else ""),
                      f"{int(name.split('/')[2].split()[0]):,}", runs.cell(name),
-                     runs.cell(name.replace("of_read", "of_rows"))))
+                     runs.cell(name.replace("of_read", "of_rows")),
+                     *(runs.cell(ratio) if ratio in runs.runs[0] else "" for ratio in ratios)))
     return table(("decode attention, cold: query heads/kv heads/channels, storage", "residents",
-                  "of the read bound", "of reading the rows"), rows)
+                  "of the read bound", "of reading the rows", *(f"kvcheck : {rival}" for rival in rivals)), rows)
 
 
 def product_table(runs):
-    bound = "BM_read bytes_per_second"
-    rows = [("read bound", runs.cell(bound, "{:.1f}", times=1e-9) + " GB/s", "1")]
+    bound = f"BM_read/{READ_SIZES[-1]} bytes_per_second"
+    rows = [(f"reading {mib} MiB", runs.cell(f"BM_read/{mib} bytes_per_second", "{:.1f}", times=1e-9) + " GB/s", "")
+            for mib in READ_SIZES[:-1]]
+    rows.append((f"read bound: {READ_SIZES[-1]} MiB", runs.cell(bound, "{:.1f}", times=1e-9) + " GB/s", "1"))
     for name in runs.names("BM_product/", "BM_quantised/"):
         if not name.endswith(" bytes_per_second"):
             continue

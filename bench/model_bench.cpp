@@ -3,17 +3,25 @@
 // "of_read" is the share of the rate at which the same bytes are read and tested for zero, in the
 // number of streams that is fastest here: the median over pairs that are measured one after the
 // other, in CPU time of this thread. "of_rows" is
-// the same against reading the rows one by one in the order of their slots.
+// the same against reading the rows one by one in the order of their slots. "of_NAME" is the time of
+// the library that KVCHECK_BENCH_GGML names, divided by ours, where it computes the same: with fused
+// attention or with two products, whichever is faster.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <ctime>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "kvcheck/base/aligned_floats.h"
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/half.h"
 #include "kvcheck/base/random/rng.h"
+#include "kvcheck/bench/ggml_peer.h"
 #include "kvcheck/bench/readers.h"
 #include "kvcheck/model/kernels/attend_kernels.h"
 #include "kvcheck/model/kernels/model_kernels.h"
@@ -76,7 +84,7 @@ class Layers {
                                           .values = rows(keys + bytes_),
                                           .runs = {&run, 1},
                                           .vectors = group,
-                                          .scale = 0.1F,
+                                          .scale = scale,
                                           .state = state_.data(),
                                           .out = out_.data() + at});
     }
@@ -105,7 +113,30 @@ class Layers {
 
   [[nodiscard]] std::size_t copies() const { return copies_; }
 
+  // The same work by another library; empty if it has none. Both must give nearly the same output,
+  // where it reads the same values.
+  std::unique_ptr<kv::GgmlPeer> peer(const std::string& library, kv::PeerWay way) {
+    const kv::PeerShape shape = {shape_.heads, shape_.kv_heads,
+                                 shape_.dim,   slots_.size(),
+                                 copies_,      shape_.storage == kv::model::Storage::f16};
+    auto found =
+        kv::GgmlPeer::open(library, way, shape, memory_.data() + base_, queries_.data(), scale);
+    if (found == nullptr || way == kv::PeerWay::products) return found;
+    attend(0);
+    found->attend(0);
+    const std::vector<float>& theirs = found->output();
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      // ggml rounds sums to f16 where values are.
+      constexpr float tolerance = 0.01F;
+      KV_CHECK(std::abs(out_[i] - theirs[i]) <= tolerance);
+    }
+    return found;
+  }
+
  private:
+  // Of the logits.
+  static constexpr float scale = 0.1F;
+
   // The keys of one kv-head; its values follow.
   [[nodiscard]] const std::byte* keys_of(std::size_t copy, std::size_t head) const {
     return memory_.data() + base_ + (copy * shape_.kv_heads + head) * 2 * bytes_;
@@ -117,7 +148,7 @@ class Layers {
   std::size_t base_ = 0;  // where a cache line begins
   std::vector<std::byte> memory_;
   std::vector<kv::Slot> slots_;
-  std::vector<float> queries_;
+  kv::AlignedFloats queries_;
   std::vector<float> state_;
   std::vector<float> out_;
 };
@@ -128,8 +159,28 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+// Another library, and its times divided by ours.
+struct Rival {
+  std::string name;
+  std::unique_ptr<kv::GgmlPeer> peer;
+  std::vector<double> ratios;
+};
+
+// Libraries read rows in their order alone.
+std::vector<Rival> rivals_of(Layers& layers, bool scattered) {
+  std::vector<Rival> found;
+  for (const kv::NamedLibrary& library : kv::ggml_libraries()) {
+    for (const kv::PeerWay way : {kv::PeerWay::fused, kv::PeerWay::products}) {
+      auto peer = scattered ? nullptr : layers.peer(library.file, way);
+      if (peer != nullptr) found.push_back({library.name, std::move(peer), {}});
+    }
+  }
+  return found;
+}
+
 void BM_decode(benchmark::State& state, const Shape& shape, bool scattered) {
   Layers layers(shape, static_cast<std::size_t>(state.range(0)), scattered);
+  std::vector<Rival> rivals = rivals_of(layers, scattered);
   std::vector<double> shares;
   std::vector<double> row_shares;
   std::size_t copy = 0;
@@ -147,9 +198,21 @@ void BM_decode(benchmark::State& state, const Shape& shape, bool scattered) {
     layers.read_rows(copy);
     row_shares.push_back((cpu_seconds() - rows) / time);
     copy = (copy + 1) % layers.copies();
+    for (Rival& rival : rivals) {
+      const double theirs = cpu_seconds();
+      rival.peer->attend(copy);
+      rival.ratios.push_back((cpu_seconds() - theirs) / time);
+      copy = (copy + 1) % layers.copies();
+    }
   }
   state.counters["of_read"] = median(shares);
   state.counters["of_rows"] = median(row_shares);
+  // Of the two ways of a library the faster one counts.
+  for (const Rival& rival : rivals) {
+    const double ratio = median(rival.ratios);
+    const auto [counter, first] = state.counters.try_emplace("of_" + rival.name, ratio);
+    if (!first) counter->second = std::min<double>(counter->second, ratio);
+  }
 }
 
 constexpr Shape plain_f32 = {12, 12, 64, kv::model::Storage::f32};
@@ -166,9 +229,10 @@ BENCHMARK_CAPTURE(BM_decode, grouped_f16, grouped_f16, false)->Arg(512)->Arg(409
 BENCHMARK_CAPTURE(BM_decode, grouped_f32_scattered, grouped_f32, true)->Arg(4096)->UseManualTime();
 BENCHMARK_CAPTURE(BM_decode, grouped_f16_scattered, grouped_f16, true)->Arg(4096)->UseManualTime();
 
-// The rate at which memory is read, which bounds products of one token.
+// The rate at which so many MiB are read, which bounds products of one token. The caches hold a part
+// of what is small.
 void BM_read(benchmark::State& state) {
-  const std::vector<std::byte> memory(std::size_t{512} << 20, std::byte{1});
+  const std::vector<std::byte> memory(static_cast<std::size_t>(state.range(0)) << 20, std::byte{1});
   kv::fastest_streams();  // which would otherwise be measured in the first iteration
   for (auto _ : state) {
     bool any = kv::read_fastest(memory.data(), memory.size());
@@ -177,7 +241,7 @@ void BM_read(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<std::int64_t>(memory.size()) * state.iterations());
 }
 
-BENCHMARK(BM_read);
+BENCHMARK(BM_read)->Arg(64)->Arg(96)->Arg(128)->Arg(192)->Arg(256)->Arg(384)->Arg(512);
 
 // The product of one token or a chunk with a matrix of 768 x 3072 whose weights are not in the
 // caches.
