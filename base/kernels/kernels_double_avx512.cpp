@@ -137,17 +137,23 @@ void avx512_extend_bounds(const float* values, std::size_t n, float* least, floa
 }
 
 std::size_t avx512_argmin_double(const double* values, std::size_t n) {
-  __m512d best = _mm512_set1_pd(std::numeric_limits<double>::infinity());
-  for (std::size_t i = 0; i < n; i += 8) {
-    const __mmask8 live = static_cast<__mmask8>(first(n - i));
-    best = _mm512_mask_min_pd(best, live, _mm512_maskz_loadu_pd(live, values + i), best);
+  // In this order of the operands a NaN leaves the smallest so far.
+  const auto least_of = [](__m512d best, __m512d here)
+                            KV_INLINED { return _mm512_min_pd(here, best); };
+  const __m512d infinite = _mm512_set1_pd(std::numeric_limits<double>::infinity());
+  __m512d best = infinite;
+  __m512d second = infinite;
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    best = least_of(best, _mm512_loadu_pd(values + i));
+    second = least_of(second, _mm512_loadu_pd(values + i + 8));
   }
-  alignas(64) std::array<double, 8> lanes{};
-  _mm512_store_pd(lanes.data(), best);
-  double least = lanes[0];
-  for (const double lane : lanes) least = lane < least ? lane : least;
-  const __m512d requested = _mm512_set1_pd(least);
-  for (std::size_t i = 0; i < n; i += 8) {
+  for (; i < n; i += 8) {
+    const __mmask8 live = static_cast<__mmask8>(first(n - i));
+    best = least_of(best, _mm512_mask_loadu_pd(infinite, live, values + i));
+  }
+  const __m512d requested = _mm512_set1_pd(_mm512_reduce_min_pd(_mm512_min_pd(best, second)));
+  for (i = 0; i < n; i += 8) {
     const __mmask8 live = static_cast<__mmask8>(first(n - i));
     const __m512d here = _mm512_maskz_loadu_pd(live, values + i);
     const unsigned equal = _mm512_mask_cmp_pd_mask(live, here, requested, _CMP_EQ_OQ);
@@ -157,7 +163,15 @@ std::size_t avx512_argmin_double(const double* values, std::size_t n) {
 }
 
 void avx512_add_to_double(double* into, const float* from, std::size_t n) {
-  for (std::size_t i = 0; i < n; i += 8) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const __m512 values = _mm512_loadu_ps(from + i);
+    const __m512d low = _mm512_cvtps_pd(_mm512_castps512_ps256(values));
+    const __m512d high = _mm512_cvtps_pd(_mm512_extractf32x8_ps(values, 1));
+    _mm512_storeu_pd(into + i, _mm512_add_pd(_mm512_loadu_pd(into + i), low));
+    _mm512_storeu_pd(into + i + 8, _mm512_add_pd(_mm512_loadu_pd(into + i + 8), high));
+  }
+  for (; i < n; i += 8) {
     const __mmask8 live = static_cast<__mmask8>(first(n - i));
     const __m512d wide = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(live, from + i));
     const __m512d total = _mm512_add_pd(_mm512_maskz_loadu_pd(live, into + i), wide);

@@ -97,9 +97,10 @@ template <Storage storage, auto level>
                                                      bool leads,
                                                      __m512 (&sums)[16]) {
   const std::size_t dim = job.keys.dim;
+  const bool asks = leads && i + ahead < job.keys.count;  // else no row is left to ask for
   each<16>([&](auto r) {
     constexpr std::size_t at = 4 * (r % 4) + r / 4;
-    if (leads && r < rows) {
+    if (asks && r < rows) {
       const std::size_t next = i + r + ahead < job.keys.count ? i + r + ahead : job.keys.count - 1;
       ask_for<level>(row_at<storage>(job.keys, next), dim * size_of<storage>);
       ask_for<level>(row_at<storage>(job.values, next), dim * size_of<storage>);
