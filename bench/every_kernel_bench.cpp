@@ -92,7 +92,7 @@ void add_rows(std::size_t n) {
          out = AlignedFloats(n)]() mutable { kernel().widen(number, from.data(), n, out.data()); });
   }
   add(at_length("any_bit", n), [zeros = Bytes(2 * n)] {
-    benchmark::DoNotOptimize(kernel().any_bit(zeros.data(), zeros.size()));
+    benchmark::DoNotOptimize(kernel().any_bit(zeros.data(), zeros.size(), 0));
   });
   add(at_length("any_sign", n), [values = above_zero(n)] {
     benchmark::DoNotOptimize(kernel().any_sign(values.data(), values.size()));

@@ -201,8 +201,7 @@ std::unique_ptr<GgmlPeer> GgmlPeer::open(const std::string& library,
                                          float scale) {
   Library ggml(library);
   if (!ggml.find_all()) return nullptr;
-  auto graphs = std::make_unique<Graphs>(ggml, shape);
-  std::unique_ptr<GgmlPeer> peer(new GgmlPeer(std::move(graphs)));
+  auto peer = std::make_unique<GgmlPeer>(std::make_unique<Graphs>(ggml, shape));
   // ggml aborts where it lacks an operation.
   const ::pid_t child = ::fork();
   if (child == 0) {

@@ -1,7 +1,6 @@
-// Decode attention of the ggml library of llama.cpp or ik_llama.cpp, so that it is measured on the
-// same bytes as ours. The library is loaded while the benchmark runs, and only its public functions
-// are called (ggml.h, ggml-backend.h and ggml-cpu.h, of 2024 to 2026); nothing of it is needed to
-// build kvcheck.
+// Decode attention of the ggml library of llama.cpp, or of its fork ik_llama, so that it is measured
+// on the same bytes as ours. The library is loaded while the benchmark runs, and only functions of
+// its public headers are called (as of 2025 and 2026); nothing of it is needed to build kvcheck.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +37,8 @@ class GgmlPeer {
                                         float* queries,
                                         float scale);
 
+  struct Graphs;
+  explicit GgmlPeer(std::unique_ptr<Graphs> graphs);
   GgmlPeer(const GgmlPeer&) = delete;
   GgmlPeer& operator=(const GgmlPeer&) = delete;
   ~GgmlPeer();
@@ -50,13 +51,11 @@ class GgmlPeer {
 
  private:
   struct Library;
-  struct Graphs;
-  explicit GgmlPeer(std::unique_ptr<Graphs> graphs);
 
   std::unique_ptr<Graphs> graphs_;
 };
 
-// The libraries that the environment variable KVCHECK_BENCH_GGML names: NAME=FILE, separated by ";".
+// A library as the environment variable KVCHECK_BENCH_GGML names it: NAME=FILE, separated by ";".
 struct NamedLibrary {
   std::string name;
   std::string file;

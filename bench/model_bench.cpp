@@ -2,10 +2,10 @@
 // of all kv-heads, not in the caches, and the product of one token with a matrix. The counter
 // "of_read" is the share of the rate at which the same bytes are read and tested for zero, in the
 // number of streams that is fastest here: the median over pairs that are measured one after the
-// other, in CPU time of this thread. "of_rows" is
-// the same against reading the rows one by one in the order of their slots. "of_NAME" is the time of
-// the library that KVCHECK_BENCH_GGML names, divided by ours, where it computes the same: with fused
-// attention or with two products, whichever is faster.
+// other, in CPU time of this thread. "of_rows" is the same against reading the rows one by one in
+// the order of their slots. "of_NAME" is the time of the library that KVCHECK_BENCH_GGML names,
+// divided by ours, where it computes the same: with fused attention or with two products, whichever
+// is faster.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -105,7 +105,7 @@ class Layers {
     for (std::size_t h = 0; h < shape_.kv_heads; ++h) {
       const std::byte* keys = keys_of(copy, h);
       for (const std::byte* rows : {keys, keys + bytes_}) {
-        for (const kv::Slot slot : slots_) any |= kv::kernels().any_bit(rows + slot * row, row);
+        for (const kv::Slot slot : slots_) any |= kv::kernels().any_bit(rows + slot * row, row, 0);
       }
     }
     benchmark::DoNotOptimize(any);
@@ -229,8 +229,8 @@ BENCHMARK_CAPTURE(BM_decode, grouped_f16, grouped_f16, false)->Arg(512)->Arg(409
 BENCHMARK_CAPTURE(BM_decode, grouped_f32_scattered, grouped_f32, true)->Arg(4096)->UseManualTime();
 BENCHMARK_CAPTURE(BM_decode, grouped_f16_scattered, grouped_f16, true)->Arg(4096)->UseManualTime();
 
-// The rate at which so many MiB are read, which bounds products of one token. The caches hold a part
-// of what is small.
+// The rate at which so many MiB are read, which bounds products of one token. The caches hold a
+// part of what is small.
 void BM_read(benchmark::State& state) {
   const std::vector<std::byte> memory(static_cast<std::size_t>(state.range(0)) << 20, std::byte{1});
   kv::fastest_streams();  // which would otherwise be measured in the first iteration

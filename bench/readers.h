@@ -19,10 +19,10 @@ inline bool read_in_streams(const std::byte* from, std::size_t bytes, std::size_
   bool any = false;
   for (std::size_t at = 0; at < part; at += piece) {
     for (std::size_t stream = 0; stream < streams; ++stream) {
-      any = kernels().any_bit(from + stream * part + at, piece) || any;
+      any = kernels().any_bit(from + stream * part + at, piece, 0) || any;
     }
   }
-  return kernels().any_bit(from + streams * part, bytes - streams * part) || any;
+  return kernels().any_bit(from + streams * part, bytes - streams * part, 0) || any;
 }
 
 // The number of streams, of 1, 2, 4 and 8, in which 512 MiB are read fastest on this machine. It is

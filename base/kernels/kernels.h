@@ -39,15 +39,18 @@ struct Kernels {
   // to nearest, ties to even. The same NaN on every machine.
   void (*narrow)(Number number, const float* values, std::size_t n, std::byte* bytes);
 
-  // Widens n numbers, and returns what sum() and any_sign() give of them: one pass over a row.
-  RowSum (*widen_and_sum)(Number number, const std::byte* bytes, std::size_t n, float* out);
+  // Widens n numbers, and returns what sum() and any_sign() give of them: one pass over a row. This
+  // and any_bit() prefetch what stands `ahead` bytes further on, little by little; 0: nothing. It
+  // need not exist.
+  RowSum (*widen_and_sum)(
+      Number number, const std::byte* bytes, std::size_t n, std::size_t ahead, float* out);
 
   // maxima[lane] = the largest values[i] with i mod 32 = lane, for 32 lanes; 0 for a lane without
   // values. Requires values >= 0.
   void (*lane_maxima)(const float* values, std::size_t n, float* maxima);
 
   // Returns whether any bit of n bytes is set.
-  bool (*any_bit)(const std::byte* bytes, std::size_t n);
+  bool (*any_bit)(const std::byte* bytes, std::size_t n, std::size_t ahead);
 
   // Returns whether any of n values has its sign bit set, -0 and NaN included.
   bool (*any_sign)(const float* values, std::size_t n);

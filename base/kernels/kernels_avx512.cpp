@@ -45,10 +45,13 @@ void lane_maxima(const float* values, std::size_t n, float* maxima) {
   _mm512_storeu_ps(maxima + 16, high);
 }
 
-bool any_bit(const std::byte* bytes, std::size_t n) {
+bool any_bit(const std::byte* bytes, std::size_t n, std::size_t ahead) {
   __m512i bits = _mm512_setzero_si512();
   std::size_t i = 0;
-  for (; i + 64 <= n; i += 64) bits = _mm512_or_si512(bits, _mm512_loadu_si512(bytes + i));
+  for (; i + 64 <= n; i += 64) {
+    if (ahead > 0) ask_for<_MM_HINT_T0>(bytes + i + ahead, 1);
+    bits = _mm512_or_si512(bits, _mm512_loadu_si512(bytes + i));
+  }
   // The mask for no bytes is a case of its own, because a shift by 64 is undefined.
   const __mmask64 live = i < n ? ~std::uint64_t{0} >> (64 - (n - i)) : 0;
   bits = _mm512_or_si512(bits, _mm512_maskz_loadu_epi8(live, bytes + i));
@@ -92,19 +95,22 @@ float sum(const float* values, std::size_t n) {
 
 // The order of sum(): sixteen i mod 4 is added to the four lanes i mod 4.
 template <Number number>
-RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, float* out) {
+RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, std::size_t ahead, float* out) {
+  constexpr std::size_t size = number == Number::f32 ? 4 : 2;
   __m512 sums[4];
   each<4>([&](auto k) { sums[k] = _mm512_setzero_ps(); });
   __m512i bits = _mm512_setzero_si512();
   const auto step = [&](std::size_t i, __m512& sum, __mmask16 live) KV_INLINED {
-    constexpr std::size_t size = number == Number::f32 ? 4 : 2;
     const __m512 here = load_wide<number>(bytes + i * size, live);
     _mm512_mask_storeu_ps(out + i, live, here);
     bits = _mm512_or_si512(bits, _mm512_castps_si512(here));
     sum = _mm512_mask_add_ps(sum, live, sum, here);
   };
   std::size_t i = 0;
-  for (; i + 64 <= n; i += 64) each<4>([&](auto k) { step(i + 16 * k, sums[k], 0xFFFF); });
+  for (; i + 64 <= n; i += 64) {
+    if (ahead > 0) ask_for<_MM_HINT_T0>(bytes + i * size + ahead, 64 * size);
+    each<4>([&](auto k) { step(i + 16 * k, sums[k], 0xFFFF); });
+  }
   each<4>([&](auto k) {
     if (i + 16 * k < n) step(i + 16 * k, sums[k], first(n - i - 16 * k));
   });
@@ -113,10 +119,11 @@ RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, float* out) {
       _mm512_movepi32_mask(bits) != 0};
 }
 
-RowSum widen_and_sum(Number number, const std::byte* bytes, std::size_t n, float* out) {
-  if (number == Number::f16) return widen_and_sum_as<Number::f16>(bytes, n, out);
-  if (number == Number::bf16) return widen_and_sum_as<Number::bf16>(bytes, n, out);
-  return widen_and_sum_as<Number::f32>(bytes, n, out);
+RowSum widen_and_sum(
+    Number number, const std::byte* bytes, std::size_t n, std::size_t ahead, float* out) {
+  if (number == Number::f16) return widen_and_sum_as<Number::f16>(bytes, n, ahead, out);
+  if (number == Number::bf16) return widen_and_sum_as<Number::bf16>(bytes, n, ahead, out);
+  return widen_and_sum_as<Number::f32>(bytes, n, ahead, out);
 }
 
 // A plain loop, which does two loads a cycle: hardware gathers were slower on the machines that we

@@ -49,13 +49,16 @@ void lane_maxima(const float* values, std::size_t n, float* maxima) {
   store(high, maxima + 16);
 }
 
-bool any_bit(const std::byte* bytes, std::size_t n) {
+bool any_bit(const std::byte* bytes, std::size_t n, std::size_t ahead) {
   const hn::CappedTag<std::uint8_t, 32> tag;
   constexpr std::size_t step = hn::MaxLanes(decltype(tag)());
   const auto* numbers = reinterpret_cast<const std::uint8_t*>(bytes);
   auto bits = hn::Zero(tag);
   std::size_t i = 0;
-  for (; i + step <= n; i += step) bits = hn::Or(bits, hn::LoadU(tag, numbers + i));
+  for (; i + step <= n; i += step) {
+    if (ahead > 0 && i % 64 == 0) hwy::Prefetch(numbers + i + ahead);
+    bits = hn::Or(bits, hn::LoadU(tag, numbers + i));
+  }
   std::uint8_t rest = 0;
   for (; i < n; ++i) rest = static_cast<std::uint8_t>(rest | numbers[i]);
   return rest != 0 || !hn::AllTrue(tag, hn::Eq(bits, hn::Zero(tag)));
@@ -91,7 +94,7 @@ float sum(const float* values, std::size_t n) {
 
 // The order of sum(): sixteen i mod 4 is added to the lanes i mod 4.
 template <typename Stored>
-RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, float* out) {
+RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, std::size_t ahead, float* out) {
   Lanes four[4] = {all(0), all(0), all(0), all(0)};
   auto bits = hn::Zero(Words());
   const auto step = [&](std::size_t i, Lanes& sum, auto count) KV_INLINE {
@@ -103,6 +106,9 @@ RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, float* out) {
   std::size_t i = 0;
   for (; i + 64 <= n; i += 64) {
     each<4>([&](auto k) KV_INLINE { step(i + 16 * k, four[k], Sixteen()); });
+    if (ahead == 0) continue;
+    const std::byte* next = bytes + sizeof(Stored) * i + ahead;
+    each<sizeof(Stored)>([&](auto line) KV_INLINE { hwy::Prefetch(next + 64 * line); });
   }
   each<4>([&](auto k) KV_INLINE {
     if (i + 16 <= n) {
@@ -116,10 +122,11 @@ RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, float* out) {
           !hn::AllFalse(Words(), hn::Lt(bits, hn::Zero(Words())))};
 }
 
-RowSum widen_and_sum(Number number, const std::byte* bytes, std::size_t n, float* out) {
-  if (number == Number::f16) return widen_and_sum_as<hwy::float16_t>(bytes, n, out);
-  if (number == Number::bf16) return widen_and_sum_as<hwy::bfloat16_t>(bytes, n, out);
-  return widen_and_sum_as<float>(bytes, n, out);
+RowSum widen_and_sum(
+    Number number, const std::byte* bytes, std::size_t n, std::size_t ahead, float* out) {
+  if (number == Number::f16) return widen_and_sum_as<hwy::float16_t>(bytes, n, ahead, out);
+  if (number == Number::bf16) return widen_and_sum_as<hwy::bfloat16_t>(bytes, n, ahead, out);
+  return widen_and_sum_as<float>(bytes, n, ahead, out);
 }
 
 void add_to(float* into, const float* from, std::size_t n) {

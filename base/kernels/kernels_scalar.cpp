@@ -54,7 +54,7 @@ void lane_maxima(const float* values, std::size_t n, float* maxima) {
   for (std::size_t i = 0; i < n; ++i) maxima[i % 32] = std::max(maxima[i % 32], values[i]);
 }
 
-bool any_bit(const std::byte* bytes, std::size_t n) {
+bool any_bit(const std::byte* bytes, std::size_t n, std::size_t /*ahead*/) {
   return std::any_of(bytes, bytes + n, [](std::byte byte) { return byte != std::byte{0}; });
 }
 
@@ -79,7 +79,8 @@ float sum(const float* values, std::size_t n) {
   return add_lanes(lanes);
 }
 
-RowSum widen_and_sum(Number number, const std::byte* bytes, std::size_t n, float* out) {
+RowSum widen_and_sum(
+    Number number, const std::byte* bytes, std::size_t n, std::size_t /*ahead*/, float* out) {
   widen(number, bytes, n, out);
   return {sum(out, n), any_sign(out, n)};
 }

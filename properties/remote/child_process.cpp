@@ -57,8 +57,8 @@ double seconds_left(int timer) {
          static_cast<double>(when.it_value.tv_nsec) * 1e-9;
 }
 
-// Of a timer that has rung: whether it did so long ago. This process was stopped meanwhile, by Ctrl-Z,
-// a frozen container or a paused machine.
+// Of a timer that has rung: whether it did so long ago. This process was stopped meanwhile, by
+// Ctrl-Z, a frozen container or a paused machine.
 bool rang_long_ago(int timer) {
   constexpr double prompt = 0.5;
   return static_cast<double>(runs_on) - seconds_left(timer) > prompt;

@@ -30,12 +30,6 @@ std::string number_text(float value) {
   return shown(value);
 }
 
-// Requests the next row from memory while this one is processed.
-void prefetch(const std::byte* bytes, std::size_t size) {
-  constexpr std::size_t line = 64;
-  for (std::size_t i = 0; i < size; i += line) __builtin_prefetch(bytes + i);
-}
-
 // A NaN or an infinity cannot vanish in the sum of all, which may itself be too large.
 bool all_finite(std::span<const float> numbers) {
   return std::isfinite(kernels().sum(numbers.data(), numbers.size())) ||
@@ -116,12 +110,12 @@ Error DenseRows::bad_row(Position query, const std::string& what) const {
 
 // Any number above the diagonal other than 0 and -0 is an error. The scan for set bits is fast, and
 // numbers are widened only if it finds some.
-Result<void> DenseRows::check_above(Position query, const std::byte* row) {
+Result<void> DenseRows::check_above(Position query, const std::byte* row, std::size_t ahead) {
   const TensorView& tensor = trace_.layer(layer_).attention;
   const std::size_t first = query + std::size_t{1};
   const std::size_t count = trace_.info().tokens - first;
   const std::byte* above = row + first * tensor.bytes_per_number();
-  if (!kernels().any_bit(above, count * tensor.bytes_per_number())) return {};
+  if (!kernels().any_bit(above, count * tensor.bytes_per_number(), ahead)) return {};
   above_.resize(count);
   kernels().widen(tensor.number, above, count, above_.data());
   for (std::size_t i = 0; i < count; ++i) {
@@ -139,10 +133,11 @@ Result<RowSum> DenseRows::widen_stored(Position query, std::size_t index) {
   const std::size_t n = query + std::size_t{1};
   const std::size_t row_bytes = tokens * tensor.bytes_per_number();
   const std::byte* row = tensor.data + (head_ * tensor.shape[1] + index) * row_bytes;
-  const RowSum read = kernels().widen_and_sum(tensor.number, row, n, mass_.data());
+  // The row after the next is prefetched meanwhile.
+  const std::size_t ahead = index + 2 < tensor.shape[1] ? 2 * row_bytes : 0;
+  const RowSum read = kernels().widen_and_sum(tensor.number, row, n, ahead, mass_.data());
   if (n == tokens) return read;
-  prefetch(row + row_bytes, row_bytes);
-  if (Result<void> zeros = check_above(query, row); !zeros) return zeros.error();
+  if (Result<void> zeros = check_above(query, row, ahead); !zeros) return zeros.error();
   return read;
 }
 

@@ -95,7 +95,7 @@ class DenseRows {
  private:
   [[nodiscard]] Result<RowSum> widen_stored(Position query, std::size_t row);
   [[nodiscard]] Result<void> read_row(Position query, std::size_t row);
-  [[nodiscard]] Result<void> check_above(Position query, const std::byte* row);
+  [[nodiscard]] Result<void> check_above(Position query, const std::byte* row, std::size_t ahead);
   [[nodiscard]] Result<void> check_sum(Position query, float sum) const;
   void compute_block(std::size_t row);
   void finish_logits(std::size_t at);

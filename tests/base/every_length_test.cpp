@@ -61,7 +61,8 @@ TEST_P(EveryLength, WidenedAndSummedNumbersOfAllKindsAreTheSame) {
           Values requested(2, n, shift);
           Values found(2, n, shift);
           scalar().widen(number, bytes.data() + shift, n, requested.data());
-          const RowSum row = kernel_.widen_and_sum(number, bytes.data() + shift, n, found.data());
+          const RowSum row =
+              kernel_.widen_and_sum(number, bytes.data() + shift, n, 64 * shift, found.data());
           ASSERT_TRUE(same_all(found, requested)) << n;
           ASSERT_TRUE(same(row.sum, scalar().sum(requested.data(), n))) << n;
           ASSERT_EQ(row.any_sign, scalar().any_sign(requested.data(), n)) << n;
@@ -95,7 +96,7 @@ TEST_P(EveryLength, SumsAreAddedInTheOrderThatIsDefined) {
         ASSERT_TRUE(same(kernel_.sum(values.data(), n), requested)) << n;
         std::vector<float> wide(n);
         const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-        const RowSum row = kernel_.widen_and_sum(Number::f32, bytes, n, wide.data());
+        const RowSum row = kernel_.widen_and_sum(Number::f32, bytes, n, 0, wide.data());
         ASSERT_TRUE(same(row.sum, requested)) << n;
       }
     }
@@ -114,7 +115,8 @@ TEST_P(EveryLength, ASignShowsAtEveryPlace) {
           values.data()[i] = special;
           const std::vector<std::byte> bytes = stored(values, number, 1);
           std::vector<float> wide(n);
-          ASSERT_EQ(kernel_.widen_and_sum(number, bytes.data() + 1, n, wide.data()).any_sign, i < n)
+          ASSERT_EQ(kernel_.widen_and_sum(number, bytes.data() + 1, n, 0, wide.data()).any_sign,
+                    i < n)
               << i << " of " << n;
           ASSERT_EQ(kernel_.any_sign(values.data(), n), i < n) << i << " of " << n;
         }

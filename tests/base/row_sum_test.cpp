@@ -33,7 +33,7 @@ TEST(Kernels, WidenAndSumAsTheirPartsDo) {
           Values requested(2, n);
           Values found(2, n);
           scalar().widen(number, bytes.data() + 1, n, requested.data());
-          const RowSum row = kernel->widen_and_sum(number, bytes.data() + 1, n, found.data());
+          const RowSum row = kernel->widen_and_sum(number, bytes.data() + 1, n, 0, found.data());
           ASSERT_EQ(found.bits(), requested.bits()) << kernel->name << n;
           ASSERT_EQ(std::bit_cast<std::uint32_t>(row.sum),
                     std::bit_cast<std::uint32_t>(scalar().sum(requested.data(), n)))

@@ -14,7 +14,8 @@ namespace {
 
 constexpr useconds_t millisecond = 1000;
 
-// Stops this process after `before` for as long as `stopped`, both in milliseconds. Returns at once.
+// Stops this process after `before` for as long as `stopped`, both in milliseconds. Returns at
+// once.
 pid_t stop_this_process(useconds_t before, useconds_t stopped) {
   const pid_t helper = ::fork();
   if (helper != 0) return helper;
