@@ -1,6 +1,7 @@
-// Decode attention of the ggml library of llama.cpp, or of its fork ik_llama, so that it is measured
-// on the same bytes as ours. The library is loaded while the benchmark runs, and only functions of
-// its public headers are called (as of 2025 and 2026); nothing of it is needed to build kvcheck.
+// Decode attention of the ggml library of llama.cpp, or of its fork ik_llama, so that it is
+// measured on the same bytes as ours. The library is loaded while the benchmark runs, and only
+// functions of its public headers are called (as of 2025 and 2026); nothing of it is needed to
+// build kvcheck.
 #pragma once
 
 #include <cstddef>
