@@ -241,7 +241,8 @@ void BM_read(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<std::int64_t>(memory.size()) * state.iterations());
 }
 
-BENCHMARK(BM_read)->Arg(64)->Arg(96)->Arg(128)->Arg(192)->Arg(256)->Arg(384)->Arg(512);
+BENCHMARK(BM_read)->ArgsProduct(
+    {{64, 72, 80, 88, 96, 104, 112, 120, 128, 160, 192, 208, 256, 320, 384, 416, 512}});
 
 // The product of one token or a chunk with a matrix of 768 x 3072 whose weights are not in the
 // caches.

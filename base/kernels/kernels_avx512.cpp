@@ -12,18 +12,24 @@ KV_AVX512_BEGIN
 namespace kv {
 namespace {
 
-void widen_halves(Number number, const std::byte* bytes, std::size_t n, float* out) {
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __mmask16 live = first(n - i);
-    const std::byte* here = bytes + 2 * i;
-    const __m512 wide = number == Number::f16 ? load_wide<Number::f16>(here, live)
-                                              : load_wide<Number::bf16>(here, live);
-    _mm512_mask_storeu_ps(out + i, live, wide);
-  }
+// Calls step(i, live) for every sixteen lanes from i on; all of them live but in the last step.
+template <typename Step>
+[[gnu::always_inline]] inline void by_sixteen(std::size_t n, const Step& step) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) step(i, __mmask16{0xFFFF});
+  if (i < n) step(i, first(n - i));
+}
+
+template <Number number>
+void widen_halves(const std::byte* bytes, std::size_t n, float* out) {
+  by_sixteen(n, [=](std::size_t i, __mmask16 live) KV_INLINED {
+    _mm512_mask_storeu_ps(out + i, live, load_wide<number>(bytes + 2 * i, live));
+  });
 }
 
 void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
-  if (number != Number::f32) return widen_halves(number, bytes, n, out);
+  if (number == Number::f16) return widen_halves<Number::f16>(bytes, n, out);
+  if (number == Number::bf16) return widen_halves<Number::bf16>(bytes, n, out);
   if (n > 0) std::memcpy(out, bytes, n * sizeof(float));
 }
 
@@ -47,23 +53,33 @@ void lane_maxima(const float* values, std::size_t n, float* maxima) {
 
 bool any_bit(const std::byte* bytes, std::size_t n, std::size_t ahead) {
   __m512i bits = _mm512_setzero_si512();
+  __m512i more = bits;
   std::size_t i = 0;
-  for (; i + 64 <= n; i += 64) {
-    if (ahead > 0) ask_for<_MM_HINT_T0>(bytes + i + ahead, 1);
+  for (; ahead > 0 && i + 64 <= n; i += 64) {
+    ask_for<_MM_HINT_T0>(bytes + i + ahead, 1);
     bits = _mm512_or_si512(bits, _mm512_loadu_si512(bytes + i));
+  }
+  for (; i + 128 <= n; i += 128) {
+    bits = _mm512_or_si512(bits, _mm512_loadu_si512(bytes + i));
+    more = _mm512_or_si512(more, _mm512_loadu_si512(bytes + i + 64));
+  }
+  if (i + 64 <= n) {
+    more = _mm512_or_si512(more, _mm512_loadu_si512(bytes + i));
+    i += 64;
   }
   // The mask for no bytes is a case of its own, because a shift by 64 is undefined.
   const __mmask64 live = i < n ? ~std::uint64_t{0} >> (64 - (n - i)) : 0;
   bits = _mm512_or_si512(bits, _mm512_maskz_loadu_epi8(live, bytes + i));
+  bits = _mm512_or_si512(bits, more);
   return _mm512_test_epi64_mask(bits, bits) != 0;
 }
 
 bool any_sign(const float* values, std::size_t n) {
   __m512i bits = _mm512_setzero_si512();
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __m512 here = _mm512_maskz_loadu_ps(first(n - i), values + i);
+  by_sixteen(n, [&](std::size_t i, __mmask16 live) KV_INLINED {
+    const __m512 here = _mm512_maskz_loadu_ps(live, values + i);
     bits = _mm512_or_si512(bits, _mm512_castps_si512(here));
-  }
+  });
   return _mm512_movepi32_mask(bits) != 0;
 }
 
@@ -144,21 +160,19 @@ void gather(const float* values, const Position* at, std::size_t n, float* out) 
 }
 
 void add(float* into, const float* from, std::size_t n) {
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __mmask16 live = first(n - i);
+  by_sixteen(n, [=](std::size_t i, __mmask16 live) KV_INLINED {
     const __m512 total =
         _mm512_add_ps(_mm512_maskz_loadu_ps(live, into + i), _mm512_maskz_loadu_ps(live, from + i));
     _mm512_mask_storeu_ps(into + i, live, total);
-  }
+  });
 }
 
 void scale(float* values, float factor, std::size_t n) {
   const __m512 by = _mm512_set1_ps(factor);
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __mmask16 live = first(n - i);
-    _mm512_mask_storeu_ps(values + i, live,
-                          _mm512_mul_ps(_mm512_maskz_loadu_ps(live, values + i), by));
-  }
+  by_sixteen(n, [=](std::size_t i, __mmask16 live) KV_INLINED {
+    const __m512 product = _mm512_mul_ps(_mm512_maskz_loadu_ps(live, values + i), by);
+    _mm512_mask_storeu_ps(values + i, live, product);
+  });
 }
 
 std::size_t at_least(const float* values, std::size_t n, float threshold, Position* at) {
@@ -166,8 +180,7 @@ std::size_t at_least(const float* values, std::size_t n, float threshold, Positi
   const __m512i step = _mm512_set1_epi32(16);
   __m512i index = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   std::size_t count = 0;
-  for (std::size_t i = 0; i < n; i += 16) {
-    const __mmask16 live = first(n - i);
+  by_sixteen(n, [&](std::size_t i, __mmask16 live) KV_INLINED {
     const __m512 here = _mm512_maskz_loadu_ps(live, values + i);
     const __mmask16 found = _mm512_mask_cmp_ps_mask(live, here, limit, _CMP_GE_OQ);
     // Compresses in a register and stores all 16 lanes, because compressing stores are slow on some
@@ -176,7 +189,7 @@ std::size_t at_least(const float* values, std::size_t n, float threshold, Positi
     _mm512_storeu_si512(at + count, _mm512_maskz_compress_epi32(found, index));
     count += static_cast<std::size_t>(__builtin_popcount(found));
     index = _mm512_add_epi32(index, step);
-  }
+  });
   return count;
 }
 
