@@ -54,6 +54,25 @@ TEST(NumPy, AgreesOnATraceWithGroupedQueriesWithin1e5) {
   compare(trace.string());
 }
 
+// Rows whose sums are exact: the mass over all queries and once evicting, to 1e-9.
+TEST(NumPy, AgreesOnExactRowsWithin1e9) {
+  const std::string python = find_python();
+  if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+  const std::string rows = results_path("rows.npy");
+  const std::string lines = results_path("rows.jsonl");
+  const std::string script = python + " " + (source_dir / "tests/sim/exact_rows.py").string();
+  ASSERT_EQ(run(script + " make " + rows), 0);
+  const std::string replay =
+      program.string() + " replay " + rows +
+      " --policy streaming:sinks=4,recent=60 --policy window:recent=50"
+      " --policy reservoir:sinks=4,recent=8,budget=64 --seed 11 --per-head --quiet --json " +
+      lines + " > /dev/null";
+  ASSERT_EQ(run(replay), 0) << replay;
+  EXPECT_EQ(run(script + " compare " + rows + " " + lines), 0);
+  std::filesystem::remove(rows);
+  std::filesystem::remove(lines);
+}
+
 // A prompt of 200 tokens and a question of 20: which tokens each unit evicts and when, and the mass
 // that is retained, once the cache grows, is held, or is trimmed every 16 tokens.
 TEST(NumPy, AgreesOnWhatACompressedPromptKeeps) {
