@@ -1,7 +1,10 @@
 #include "kvcheck/reports/hypotheses/json_findings.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <string_view>
 
 #include "kvcheck/base/file.h"
@@ -38,6 +41,17 @@ Result<void> for_each_line(const std::string& path, std::string_view of, const U
   return {};
 }
 
+// The largest share of cases like those that were tried which may break the law unseen: the exact
+// upper limit of a binomial share of which none was seen.
+std::string most_broken(std::uint64_t cases) {
+  if (cases == 0) return "";
+  const double share = 1 - std::pow(0.05, 1 / static_cast<double>(cases));
+  std::array<char, 80> words{};
+  std::snprintf(words.data(), words.size(), ", so at most %.2g %% of such cases break it (95 %%)",
+                100 * share);
+  return words.data();
+}
+
 bool is_of(const std::string& words, const std::string& subject) {
   if (words == subject) return true;
   const auto spec = parse_spec(subject);
@@ -63,7 +77,7 @@ Result<JsonFinding> law_finding(const std::string& path, const std::string& law)
     }
     finding.words += (finding.words.empty() ? "" : "; ") + subject + ": " +
                      (status == "not_run" ? "not run" : status) + " in " + std::to_string(cases) +
-                     " cases";
+                     " cases" + (status == "held" ? most_broken(cases) : "");
   };
   const auto read = for_each_line(path, "kvcheck check --json", [&](const JsonAt& line) {
     const std::string subject = line.need("subject").text("a name");
