@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kvcheck/base/text/json_at.h"
+#include "kvcheck/base/text/json_line.h"
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/json_value.h"
 #include "kvcheck/base/text/printable.h"
@@ -215,7 +216,8 @@ Result<std::vector<Hypothesis>> parse_hypotheses(std::string_view json, const st
   const std::size_t count = entries(list, "hypotheses");
   for (std::size_t i = 0; i < count; ++i) out.push_back(hypothesis_at(list[i]));
   if (complaints.lines.empty()) return out;
-  return malformed("'" + name + "': " + printable_line(complaints.lines.front()));
+  return with_line(malformed("'" + name + "': " + printable_line(complaints.lines.front())), json,
+                   name);
 }
 
 std::string hypotheses_json(const std::vector<Hypothesis>& hypotheses) {

@@ -65,7 +65,7 @@ TEST_F(SweepKindsErrors, AreOneSentenceAndNoFile) {
     const std::string plan = written("{" + wrong.section + "}");
     const Ran ran = run({"sweep", plan, "-o", folder_ / "run.db"});
     EXPECT_EQ(ran.status, 2) << wrong.section;
-    EXPECT_THAT(ran.err, HasSubstr("plan.json': " + wrong.sentence)) << wrong.section;
+    EXPECT_THAT(ran.err, HasSubstr("plan.json', line 1: " + wrong.sentence)) << wrong.section;
     EXPECT_THAT(ran.out, IsEmpty());
     EXPECT_FALSE(std::ifstream(folder_ / "run.db").good());
   }

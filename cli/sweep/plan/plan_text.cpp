@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kvcheck/base/text/json_at.h"
+#include "kvcheck/base/text/json_line.h"
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/json_value.h"
 #include "kvcheck/base/text/printable.h"
@@ -254,7 +255,8 @@ Result<PlanText> parse_plan(std::string_view json, const std::string& name) {
   Complaints complaints;
   PlanText plan = plan_at(JsonAt(*value, "plan", complaints));
   if (!complaints.lines.empty()) {
-    return malformed("'" + name + "': " + printable_line(complaints.lines.front()));
+    return with_line(malformed("'" + name + "': " + printable_line(complaints.lines.front())), json,
+                     name);
   }
   return plan;
 }

@@ -3,9 +3,11 @@
 #include <xxhash.h>
 
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "kvcheck/base/file.h"
+#include "kvcheck/base/text/json_line.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/evaluate/speed_rows.h"
 #include "kvcheck/cli/model/repeated_prompts.h"
@@ -81,21 +83,22 @@ Result<SweepPlan> plan_sweep(const std::string& path, const ReadingProgress& pro
   const auto file = MappedFile::open(path);
   if (!file) return file.error();
   const auto bytes = file->bytes();
-  auto text = parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+  const std::string_view json(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  auto text = parse_plan(json, path);
   if (!text) return text.error();
   SweepPlan plan;
   plan.text = *std::move(text);
   plan.identity.kind = plan.text.kind;
   plan.identity.plan = plan_json(plan.text);
   const auto cells = cells_of(path, plan.text);
-  if (!cells) return cells.error();
+  if (!cells) return with_line(cells.error(), json, path);
   for (const PlannedCell& planned : *cells) {
     if (plan.text.kind != SweepKind::replay && is_without_prompt(planned)) continue;
     plan.cells.push_back(planned.cell);
   }
   if (plan.text.kind == SweepKind::speed && plan.text.chunk == 0) give_usual_chunks(plan.cells);
   auto work = work_of(path, *cells, progress, plan);
-  if (!work) return work.error();
+  if (!work) return with_line(work.error(), json, path);
   plan.work = *std::move(work);
   for (const PlannedSource& source : plan.work->sources()) {
     plan.identity.total += source.cells.size();
