@@ -8,11 +8,13 @@ are the benchmarks whose names both builds have (--filter: those that REGEX find
 have a replay of queries, keys and values and one of rows.
 """
 import argparse
+import os
 import sys
 import tempfile
 
 import commands
 import compare
+import peers
 
 
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
@@ -45,10 +47,13 @@ def main(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old")
     parser.add_argument("new")
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=peers.at_least_one, default=3)
     parser.add_argument("--filter", default=".")
-    parser.add_argument("--min-time", default="0.2")
+    parser.add_argument("--min-time", type=float, default=0.2)
     options = parser.parse_args(words)
+    for build in (options.old, options.new):
+        if not os.path.isfile(f"{build}/kvcheck") or not os.path.isfile(f"{build}/bench/kvcheck_bench"):
+            sys.exit(f"builds.py: '{build}' has no kvcheck and bench/kvcheck_bench; expected a build tree")
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         traces = {"replay": commands.shared_trace(f"{options.new}/kvcheck", folder),

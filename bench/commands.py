@@ -86,6 +86,12 @@ def file_replay(kvcheck):
     return seconds / (layers * heads * tokens)
 
 
+def chao_replay(kvcheck, budget):
+    """Seconds under a policy whose decisions search among its residents."""
+    return fastest(replay(kvcheck, "synthetic:zipf:tokens=8192,heads=1", "--policy", "reservoir-chao", "--budget",
+                          budget))[0]
+
+
 def shared_trace(kvcheck, folder):
     """Queries, keys and values for policy_shares."""
     path = folder + "/qkv.safetensors"

@@ -60,6 +60,8 @@ def of_commands(kvcheck):
         found[f"rows {tokens} s"], found[f"rows {tokens} MiB"] = commands.long_replay(kvcheck, tokens)
     found["sampled s"], found["sampled MiB"] = commands.sampled_replay(kvcheck, 32768, 64)
     found["file s"] = commands.file_replay(kvcheck)
+    for budget in (256, 4096):
+        found[f"chao {budget} s"] = commands.chao_replay(kvcheck, budget)
     return found
 
 
@@ -92,6 +94,17 @@ def last_cache():
         with open(path, encoding="utf-8") as file:
             sizes.append(int(file.read().strip().rstrip("K")))
     return f"{max(sizes) // 1024} MiB" if sizes else "?"
+
+
+def commit():
+    """The commit of the sources, and whether they were changed since."""
+    def git(*words):
+        done = subprocess.run(["git", "-C", os.path.dirname(os.path.abspath(__file__)), *words], capture_output=True,
+                              text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    name = git("rev-parse", "--short=8", "HEAD")
+    return (name or "unknown") + (", changed" if git("status", "--porcelain", "--untracked-files=no") else "")
 
 
 def measured(options, name):
@@ -132,26 +145,44 @@ def written(path, text):
 MODELS = ("f32.gguf", "f16.gguf", "model.bin", "tokenizer.bin")
 
 
+def check_library(given):
+    """That the benchmark can call it: otherwise its tables would lack a column without a word."""
+    name, equals, file = given.partition("=")
+    if not name or not equals or ";" in given or name in ("read", "rows"):
+        sys.exit(f"compare.py: --ggml '{given}': expected NAME=LIBRARY, without ';', and another name than read and rows")
+    if not os.path.isabs(file):
+        sys.exit(f"compare.py: --ggml '{given}': expected the whole path of the library")
+    try:
+        library = ctypes.CDLL(file)
+        _ = library.ggml_mul_mat, library.ggml_backend_cpu_init
+    except (OSError, AttributeError) as error:
+        sys.exit(f"compare.py: --ggml '{given}' is no library of ggml: {error}")
+
+
 def check(options):
     """What would end the measurement late ends it at once: a program or a model that is not there, a page without
     marks. Makes the models if the folder has none of them."""
     for program in (options.program, options.kvcheck, *options.llama_bench, *options.llama2):
-        if not os.access(program, os.X_OK):
+        if not os.path.isfile(program) or not os.access(program, os.X_OK):
             sys.exit(f"compare.py: '{program}' is no program that can be run")
     for library in options.ggml:
-        name, equals, file = library.partition("=")
-        if not name or not equals:
-            sys.exit(f"compare.py: --ggml '{library}': expected NAME=LIBRARY")
-        try:
-            ctypes.CDLL(os.path.abspath(file))
-        except OSError as error:
-            sys.exit(f"compare.py: --ggml '{library}': {error}")
+        check_library(library)
     if options.write:
-        with open(options.write, encoding="utf-8") as file:
-            page = file.read()
+        try:
+            with open(options.write, "r+", encoding="utf-8") as file:
+                page = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            sys.exit(f"compare.py: --write '{options.write}' cannot be read and written: {error}")
         written_parts(options.write, page)
     if not options.models:
         return
+    if not os.path.isdir(options.models):
+        if os.path.exists(options.models):
+            sys.exit(f"compare.py: --models '{options.models}' is no folder")
+        try:
+            os.makedirs(options.models)
+        except OSError as error:
+            sys.exit(f"compare.py: --models: {error}")
     there = [name for name in MODELS if os.path.exists(f"{options.models}/{name}")]
     if not there:
         random_model.main(options.models, 12)
@@ -164,9 +195,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("kvcheck")
-    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--runs", type=peers.at_least_one, default=1)
     parser.add_argument("--write", default="")
-    parser.add_argument("--min-time", default="0.5", help="seconds of each benchmark")
+    parser.add_argument("--min-time", type=float, default=0.5, help="seconds of each benchmark")
     parser.add_argument("--models", default="")
     parser.add_argument("--ggml", action="append", default=[], metavar="NAME=LIBRARY",
                         help="libggml.so of llama.cpp or ik_llama.cpp, and what tables call it")
@@ -176,7 +207,7 @@ def main():
     runs = []
     for number in range(1, options.runs + 1):
         runs.append(measured(options, f"run {number} of {options.runs}"))
-    text = compare_tables.page(processor(), runs)
+    text = compare_tables.page(processor(), commit(), runs)
     print(text)
     if options.write:
         written(options.write, text)

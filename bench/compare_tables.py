@@ -50,6 +50,8 @@ class Goals:
         """A goal is the least that the worst run must reach, or the most."""
         worst = max(values) if most else min(values)
         met = worst <= goal if most else worst >= goal
+        if not met and form.format(worst) == form.format(goal):
+            form = "{:.3f}"
         by = "" if met else f"no: {form.format(worst)}"
         self.rows.append((work, span(values, form), ("≤ " if most else "≥ ") + form.format(goal), by or "yes"))
 
@@ -76,9 +78,10 @@ def attention_goals(runs, goals):
     least = {"plain": {"f16": 0.75, "f32": 0.88}, "grouped": {"f16": 0.75, "f32": 0.65}}
     for shape, storages in least.items():
         for storage, goal in storages.items():
-            goals.add(f"decode attention {SHAPES[shape]} {storage}, 4,096 residents, of the read bound",
-                      runs.values(decode_name(shape, storage, 4096)), goal)
-            for residents in (512, 4096):
+            for residents in (2048, 4096):
+                goals.add(f"decode attention {SHAPES[shape]} {storage}, {residents:,} residents, of the read bound",
+                          runs.values(decode_name(shape, storage, residents)), goal)
+            for residents in (512, 2048, 4096):
                 goals.add_best_peer(f"decode attention {SHAPES[shape]} {storage}, {residents:,} residents",
                                     ratio_names(runs, decode_name(shape, storage, residents)), runs)
     for name in runs.names("BM_decode/"):
@@ -112,14 +115,17 @@ def replay_goals(runs, goals):
     goals.add("a million decisions without attention (reservoir, 512), s",
               [1e6 / value for value in runs.values("BM_decisions/reservoir_r_512" + rate)], 1.0, "{:.3f}",
               most=True)
+    goals.add("a replay under reservoir-chao with 4,096 residents, to one with 256",
+              runs.values("chao 4096 s", "chao 256 s"), 1.1, most=True)
 
 
-def read_bound(run, size):
+def read_bound(run, size, threads=1):
     """The rate at which the largest number of bytes is read that is not above `size`: the caches hold more of what
     is smaller, so that a share of this bound is too low rather than too high."""
-    sizes = [int(name.split()[0].split("/")[1]) for name in run if re.fullmatch("BM_read/[0-9]+ bytes_per_second", name)]
+    end = ("" if threads == 1 else f"/threads:{threads}") + " bytes_per_second"
+    sizes = [int(found[1]) for found in (re.fullmatch(f"BM_read/([0-9]+){end}", name) for name in run) if found]
     largest = max(mib for mib in sizes if mib == min(sizes) or mib << 20 <= size)
-    return run[f"BM_read/{largest} bytes_per_second"]
+    return run[f"BM_read/{largest}{end}"]
 
 
 def peers_of(runs, kind, threads):
@@ -134,9 +140,10 @@ def model_goals(runs, goals):
             for what in ("decode", "prompt"):
                 ratios = [name for name in runs.names(f"{at}{threads} ") if name.endswith(what + " ratio")]
                 goals.add_best_peer(f"110 M {kind}, {what}, {threads} thread{'s' * (threads - 1)}", ratios, runs)
-        goals.add(f"110 M {kind}, decode, 1 thread, of the bandwidth bound",
-                  [run[f"{at}1 kvcheck decode"] * run[f"{kind} bytes"] / read_bound(run, run[f"{kind} bytes"])
-                   for run in runs.runs], 0.85)
+        for threads in (1, 2):
+            goals.add(f"110 M {kind}, decode, {threads} thread{'s' * (threads - 1)}, of the bandwidth bound",
+                      [run[f"{at}{threads} kvcheck decode"] * run[f"{kind} bytes"] /
+                       read_bound(run, run[f"{kind} bytes"], threads) for run in runs.runs], 0.85)
         goals.add(f"110 M {kind}, prompt, 2 threads to 1",
                   runs.values(f"{at}2 kvcheck prompt", f"{at}1 kvcheck prompt"), 1.9)
     for weights in ("int8", "nf4"):
@@ -179,7 +186,8 @@ def replay_table(runs):
 
 def eight_in_one_pass(runs):
     rate = " items_per_second"
-    single = [name for name in runs.names("attention/") if name.endswith("1 thread" + rate) and "eight" not in name]
+    single = [name for name in runs.names("attention/")
+              if name.endswith("1 thread" + rate) and "eight" not in name and ", top" not in name]
     values = []
     for run in runs.runs:
         mean = sum(1 / run[name] for name in single) / len(single)
@@ -290,10 +298,10 @@ def model_table(runs):
                   "decode, tokens/s", "kvcheck : it"), rows)
 
 
-def page(processor, found):
+def page(processor, commit, found):
     runs = Runs(found)
     count = "one run" if len(found) == 1 else f"{len(found)} runs"
-    head = (f"{processor}; {count}, from the least to the most; load before each run: "
+    head = (f"{processor}; commit {commit}; {count}, from the least to the most; load before each run: "
             f"{', '.join('%.1f' % run['load'] for run in found)}.")
     parts = [head, goal_table(runs), replay_table(runs), eight_in_one_pass(runs), qkv_table(runs),
              share_table(runs), decode_table(runs), product_table(runs), decision_table(runs),

@@ -96,12 +96,19 @@ def names_of(programs):
     return [name_of(program, path) for program, path in zip(programs, paths)]
 
 
+def at_least_one(text):
+    """A number of an option."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 on")
+    return int(text)
+
+
 def add_arguments(parser):
     parser.add_argument("--llama-bench", action="append", default=[])
     parser.add_argument("--llama2", action="append", default=[])
-    parser.add_argument("--prompt", type=int, default=512, help="tokens of the prompt")
-    parser.add_argument("--tokens", type=int, default=64, help="tokens that are decoded")
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--prompt", type=at_least_one, default=512, help="tokens of the prompt")
+    parser.add_argument("--tokens", type=at_least_one, default=64, help="tokens that are decoded")
+    parser.add_argument("--rounds", type=at_least_one, default=4)
 
 
 def file_for(peer, model):
@@ -145,14 +152,14 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("Usage:")[1].split("\n\n")[0])
     parser.add_argument("kvcheck")
     parser.add_argument("model")
-    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--threads", type=lambda text: [at_least_one(part) for part in text.split(",")], default=[1, 2])
     add_arguments(parser)
     options = parser.parse_args()
     if not options.llama_bench and not options.llama2:
         parser.error("name a peer by --llama-bench or --llama2")
     print("| threads | program | prompt, tokens/s | kvcheck : it | decode, tokens/s | kvcheck : it |\n"
           "|---|---|---|---|---|---|")
-    for threads in map(int, options.threads.split(",")):
+    for threads in options.threads:
         found = {(name, what): value for name, what, value in medians(options, options.model, threads)}
         for name in dict.fromkeys(name for name, _ in found):
             cells = []

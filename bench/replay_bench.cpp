@@ -119,9 +119,13 @@ void add(const std::string& name,
 
 const bool registered = [] {
   const auto register_rows = [](const char* name, const kv::Trace& (*trace)(), std::size_t top_k) {
-    benchmark::RegisterBenchmark(name, BM_rows, trace, top_k)->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(name, BM_rows, trace, top_k)
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime();
   };
-  benchmark::RegisterBenchmark("read bound", BM_read_bound)->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("read bound", BM_read_bound)
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime();
   register_rows("rows/attention, top 0", attention, 0);
   register_rows("rows/attention, top 1", attention, 1);
   register_rows("rows/attention, top 16", attention, 16);

@@ -32,7 +32,8 @@ struct RowSum {
 struct Kernels {
   std::string_view name;
 
-  // out[i] = the i-th number at `bytes`, which need not be aligned. Requires n numbers there.
+  // out[i] = the i-th number at `bytes`, which need not be aligned. Requires n numbers there. A NaN
+  // becomes a NaN, with bits that depend on the machine.
   void (*widen)(Number number, const std::byte* bytes, std::size_t n, float* out);
 
   // Writes n values as numbers to `bytes`, which need not be aligned, with the bits of base/half.h:

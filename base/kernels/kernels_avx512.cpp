@@ -12,14 +12,6 @@ KV_AVX512_BEGIN
 namespace kv {
 namespace {
 
-// Calls step(i, live) for every sixteen lanes from i on; all of them live but in the last step.
-template <typename Step>
-[[gnu::always_inline]] inline void by_sixteen(std::size_t n, const Step& step) {
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) step(i, __mmask16{0xFFFF});
-  if (i < n) step(i, first(n - i));
-}
-
 template <Number number>
 void widen_halves(const std::byte* bytes, std::size_t n, float* out) {
   by_sixteen(n, [=](std::size_t i, __mmask16 live) KV_INLINED {
@@ -36,12 +28,23 @@ void widen(Number number, const std::byte* bytes, std::size_t n, float* out) {
 void lane_maxima(const float* values, std::size_t n, float* maxima) {
   // Values are not negative, so the 0 of a masked lane never changes a maximum. Of two zeros the
   // instruction gives the second, so that -0 leaves the maximum 0.
-  __m512 low = _mm512_setzero_ps();
-  __m512 high = _mm512_setzero_ps();
+  const __m512 zero = _mm512_setzero_ps();
+  __m512 low = zero;
+  __m512 high = zero;
+  __m512 more[2] = {zero, zero};
   std::size_t i = 0;
-  for (; i + 32 <= n; i += 32) {
+  for (; i + 64 <= n; i += 64) {
     low = _mm512_max_ps(_mm512_loadu_ps(values + i), low);
     high = _mm512_max_ps(_mm512_loadu_ps(values + i + 16), high);
+    more[0] = _mm512_max_ps(_mm512_loadu_ps(values + i + 32), more[0]);
+    more[1] = _mm512_max_ps(_mm512_loadu_ps(values + i + 48), more[1]);
+  }
+  low = _mm512_max_ps(more[0], low);
+  high = _mm512_max_ps(more[1], high);
+  if (i + 32 <= n) {
+    low = _mm512_max_ps(_mm512_loadu_ps(values + i), low);
+    high = _mm512_max_ps(_mm512_loadu_ps(values + i + 16), high);
+    i += 32;
   }
   if (i < n) low = _mm512_max_ps(_mm512_maskz_loadu_ps(first(n - i), values + i), low);
   if (i + 16 < n) {
@@ -53,6 +56,10 @@ void lane_maxima(const float* values, std::size_t n, float* maxima) {
 
 bool any_bit(const std::byte* bytes, std::size_t n, std::size_t ahead) {
   __m512i bits = _mm512_setzero_si512();
+  if (n < 64) {
+    if (n > 0) bits = _mm512_maskz_loadu_epi8(first_bytes(n), bytes);
+    return _mm512_test_epi64_mask(bits, bits) != 0;
+  }
   __m512i more = bits;
   std::size_t i = 0;
   for (; ahead > 0 && i + 64 <= n; i += 64) {
@@ -67,9 +74,7 @@ bool any_bit(const std::byte* bytes, std::size_t n, std::size_t ahead) {
     more = _mm512_or_si512(more, _mm512_loadu_si512(bytes + i));
     i += 64;
   }
-  // The mask for no bytes is a case of its own, because a shift by 64 is undefined.
-  const __mmask64 live = i < n ? ~std::uint64_t{0} >> (64 - (n - i)) : 0;
-  bits = _mm512_or_si512(bits, _mm512_maskz_loadu_epi8(live, bytes + i));
+  if (i < n) bits = _mm512_or_si512(bits, _mm512_maskz_loadu_epi8(first_bytes(n - i), bytes + i));
   bits = _mm512_or_si512(bits, more);
   return _mm512_test_epi64_mask(bits, bits) != 0;
 }
@@ -127,6 +132,7 @@ RowSum widen_and_sum_as(const std::byte* bytes, std::size_t n, std::size_t ahead
     if (ahead > 0) ask_for<_MM_HINT_T0>(bytes + i * size + ahead, 64 * size);
     each<4>([&](auto k) { step(i + 16 * k, sums[k], 0xFFFF); });
   }
+  if (ahead > 0) ask_for<_MM_HINT_T0>(bytes + i * size + ahead, (n - i) * size);
   each<4>([&](auto k) {
     if (i + 16 * k < n) step(i + 16 * k, sums[k], first(n - i - 16 * k));
   });

@@ -64,6 +64,19 @@ template <Number number>
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
 }
 
+// Calls step(i, live) for every sixteen lanes from i on; all of them live but in the last step.
+template <typename Step>
+[[gnu::always_inline]] inline void by_sixteen(std::size_t n, const Step& step) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) step(i, __mmask16{0xFFFF});
+  if (i < n) step(i, first(n - i));
+}
+
+// The first n of 64 bytes, n > 0; shifts by 64 are undefined.
+[[gnu::always_inline]] inline __mmask64 first_bytes(std::size_t n) {
+  return ~std::uint64_t{0} >> (64 - n);
+}
+
 // Whether there may be a NaN among the numbers to store, which takes a step more.
 enum class Nans { none, some };
 
