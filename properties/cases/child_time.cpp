@@ -22,21 +22,25 @@ volatile double waited_before = 0;
 
 double whole_time = 0;  // of the child, as stay_alive() last got it; 0: no limit
 
-volatile double armed_for = 0;  // seconds, when the timer was last set
+volatile double armed_for = 0;  // seconds that the child or the call under way has
 
 // The timer runs on for so long after it has rung, which tells how late the signal is handled
 // without reading a clock.
 constexpr time_t runs_on = 1'000'000;
 
-void arm(double seconds) {
+void set_timer(double seconds) {
   constexpr double longest = 1e9;  // which a time_t holds everywhere
   seconds = std::min(seconds, longest);
-  armed_for = seconds;
   itimerval timer{};
   timer.it_interval.tv_sec = runs_on;
   timer.it_value.tv_sec = static_cast<time_t>(seconds);
   timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1'000'000);
   ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void arm(double seconds) {
+  armed_for = seconds;
+  set_timer(seconds);
 }
 
 double armed() {
@@ -64,8 +68,8 @@ void out_of_time(int /*signal*/) {
   const double waited = waited_for_cores();
   const double more = waited - waited_before;
   waited_before = waited;
-  if (more > little) return arm(more);
-  if (was_stopped()) return arm(armed_for);
+  if (was_stopped()) return set_timer(armed_for);
+  if (more > little) return set_timer(more);
   if (const char* const words = words_of_call) {
     say("\n", 1);
     say(last_words.data(), last_words.size());

@@ -249,16 +249,13 @@ Result<std::string> Child::ask(std::string_view line, double seconds, std::size_
 
 bool Child::has_more_time(int timer, double seconds) {
   constexpr double little = 0.05;
+  const bool stopped = rang_long_ago(timer);
   const double waited = group_waited_for_cores(process_);
   const double more = waited - waited_before_;
-  if (more > little) {
-    waited_before_ = waited;
-    set(timer, more);
-    return true;
-  }
-  const bool stopped = rang_long_ago(timer);
-  if (stopped) set(timer, seconds);
-  return stopped;
+  if (!stopped && more <= little) return false;
+  waited_before_ = waited;
+  set(timer, stopped ? seconds : more);
+  return true;
 }
 
 std::string Child::unasked() {

@@ -1,9 +1,11 @@
 // Processes that are stopped for a while, as by Ctrl-Z or a frozen container, are no fault of a
 // subject.
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 
 #include "kvcheck/properties/cases/child.h"
 #include "kvcheck/properties/cases/child_time.h"
@@ -47,6 +49,35 @@ TEST(StoppedProcess, ACallHasAllOfItsTimeAgain) {
                 [&] {
                   const TimedCall call(words);
                   be_stopped();
+                },
+                {}),
+            "");
+}
+
+void use_the_core(double seconds) {
+  const std::clock_t begun = std::clock();
+  while (static_cast<double>(std::clock() - begun) < seconds * CLOCKS_PER_SEC) continue;
+}
+
+// Waits for the core that another process uses, about as long as it uses it itself.
+void share_a_core(double seconds) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+  ::sched_setaffinity(0, sizeof one, &one);
+  const pid_t other = ::fork();
+  use_the_core(seconds);
+  if (other == 0) ::_exit(0);
+  ::waitpid(other, nullptr, 0);
+}
+
+TEST(StoppedProcess, AChildThatAlsoWaitedForACoreHasAllOfItsTimeAgain) {
+  EXPECT_EQ(run_in_child(
+                [] {
+                  stay_alive(0.6);
+                  share_a_core(0.15);
+                  be_stopped();
+                  ::usleep(450 * millisecond);
                 },
                 {}),
             "");
