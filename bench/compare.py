@@ -97,14 +97,15 @@ def last_cache():
 
 
 def commit():
-    """The commit of the sources, and whether they were changed since."""
+    """The commit of the sources, and whether any but the page with the tables was changed since."""
     def git(*words):
         done = subprocess.run(["git", "-C", os.path.dirname(os.path.abspath(__file__)), *words], capture_output=True,
                               text=True, check=False)
         return done.stdout.strip() if done.returncode == 0 else ""
 
     name = git("rev-parse", "--short=8", "HEAD")
-    return (name or "unknown") + (", changed" if git("status", "--porcelain", "--untracked-files=no") else "")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", "..", ":!README.md")
+    return (name or "unknown") + (", changed" if changed else "")
 
 
 def measured(options, name):
