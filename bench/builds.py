@@ -9,6 +9,7 @@ have a replay of queries, keys and values and one of rows.
 """
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -49,11 +50,15 @@ def main(words):
     parser.add_argument("new")
     parser.add_argument("--runs", type=peers.at_least_one, default=3)
     parser.add_argument("--filter", default=".")
-    parser.add_argument("--min-time", type=float, default=0.2)
+    parser.add_argument("--min-time", type=peers.seconds, default=0.2)
     options = parser.parse_args(words)
     for build in (options.old, options.new):
         if not os.path.isfile(f"{build}/kvcheck") or not os.path.isfile(f"{build}/bench/kvcheck_bench"):
             sys.exit(f"builds.py: '{build}' has no kvcheck and bench/kvcheck_bench; expected a build tree")
+    listed = subprocess.run([f"{options.new}/bench/kvcheck_bench", "--benchmark_list_tests",
+                             f"--benchmark_filter={options.filter}"], capture_output=True, text=True, check=False)
+    if listed.returncode or not listed.stdout.strip() or "Could not compile" in listed.stdout + listed.stderr:
+        sys.exit(f"builds.py: --filter '{options.filter}' finds no benchmark")
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         traces = {"replay": commands.shared_trace(f"{options.new}/kvcheck", folder),

@@ -173,7 +173,8 @@ def check(options):
             with open(options.write, "r+", encoding="utf-8") as file:
                 page = file.read()
         except (OSError, UnicodeDecodeError) as error:
-            sys.exit(f"compare.py: --write '{options.write}' cannot be read and written: {error}")
+            why = getattr(error, "strerror", None) or error
+            sys.exit(f"compare.py: --write '{options.write}' cannot be read and written: {why}")
         written_parts(options.write, page)
     if not options.models:
         return
@@ -183,7 +184,7 @@ def check(options):
         try:
             os.makedirs(options.models)
         except OSError as error:
-            sys.exit(f"compare.py: --models: {error}")
+            sys.exit(f"compare.py: --models '{options.models}' cannot be made: {error.strerror}")
     there = [name for name in MODELS if os.path.exists(f"{options.models}/{name}")]
     if not there:
         random_model.main(options.models, 12)
@@ -198,7 +199,7 @@ def main():
     parser.add_argument("kvcheck")
     parser.add_argument("--runs", type=peers.at_least_one, default=1)
     parser.add_argument("--write", default="")
-    parser.add_argument("--min-time", type=float, default=0.5, help="seconds of each benchmark")
+    parser.add_argument("--min-time", type=peers.seconds, default=0.5, help="seconds of each benchmark")
     parser.add_argument("--models", default="")
     parser.add_argument("--ggml", action="append", default=[], metavar="NAME=LIBRARY",
                         help="libggml.so of llama.cpp or ik_llama.cpp, and what tables call it")

@@ -229,7 +229,11 @@ def decode_table(runs):
 def product_table(runs):
     bound = "BM_read/512 bytes_per_second"
     rows = [(f"reading {mib} MiB", runs.cell(f"BM_read/{mib} bytes_per_second", "{:.1f}", times=1e-9) + " GB/s", "")
-            for mib in (64, 96, 128, 256)]
+            for mib in (64, 80, 120, 208, 416)]
+    for mib in (208, 416):
+        name = f"BM_read/{mib}/threads:2 bytes_per_second"
+        if name in runs.runs[0]:
+            rows.append((f"reading {mib} MiB, two threads", runs.cell(name, "{:.1f}", times=1e-9) + " GB/s", ""))
     rows.append(("read bound: 512 MiB", runs.cell(bound, "{:.1f}", times=1e-9) + " GB/s", "1"))
     for name in runs.names("BM_product/", "BM_quantised/"):
         if not name.endswith(" bytes_per_second"):

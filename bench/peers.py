@@ -103,6 +103,17 @@ def at_least_one(text):
     return int(text)
 
 
+def seconds(text):
+    """A time of an option, above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds above 0")
+    return number
+
+
 def add_arguments(parser):
     parser.add_argument("--llama-bench", action="append", default=[])
     parser.add_argument("--llama2", action="append", default=[])
@@ -157,6 +168,9 @@ def main():
     options = parser.parse_args()
     if not options.llama_bench and not options.llama2:
         parser.error("name a peer by --llama-bench or --llama2")
+    for path in (options.kvcheck, options.model, *options.llama_bench, *options.llama2):
+        if not os.path.isfile(path):
+            fail(f"there is no file '{path}'")
     print("| threads | program | prompt, tokens/s | kvcheck : it | decode, tokens/s | kvcheck : it |\n"
           "|---|---|---|---|---|---|")
     for threads in options.threads:

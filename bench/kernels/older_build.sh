@@ -4,7 +4,7 @@
 # Its benchmarks of products then read 512 MB, as today's do.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-folder=${1:?usage: older_build.sh FOLDER}
+folder=$(realpath -m "${1:?usage: older_build.sh FOLDER}")
 git -C "$here" worktree add --detach "$folder" 88ffc4d
 cd "$folder"
 sed -i 's/{128} << 20) \/ bytes/{512} << 20) \/ bytes/' bench/model_bench.cpp
