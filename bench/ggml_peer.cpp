@@ -19,7 +19,7 @@ struct ggml_cgraph;
 struct ggml_backend;
 struct ggml_backend_buffer;
 
-struct ggml_init_params {
+struct GgmlInitParams {  // ggml_init_params, whose name does not matter to the calls
   std::size_t mem_size;
   void* mem_buffer;
   bool no_alloc;
@@ -75,7 +75,7 @@ struct GgmlPeer::Library {
 
   void* handle;
   bool complete = true;
-  Context (*init)(ggml_init_params) = nullptr;
+  Context (*init)(GgmlInitParams) = nullptr;
   void (*free)(Context) = nullptr;
   Tensor (*tensor)(Context, int, std::int64_t, std::int64_t, std::int64_t, std::int64_t) = nullptr;
   Tensor (*view)(Context,
@@ -137,13 +137,17 @@ struct GgmlPeer::Graphs {
   }
 
   void add_copies(PeerWay way, std::byte* memory, float* queries, float scale) {
-    const auto [heads, kv_heads, dim, residents, copies, halves] = shape;
-    const std::size_t number = halves ? 2 : 4;
+    const std::size_t heads = shape.heads;
+    const std::size_t kv_heads = shape.kv_heads;
+    const std::size_t dim = shape.dim;
+    const std::size_t residents = shape.residents;
+    const std::size_t copies = shape.copies;
+    const std::size_t number = shape.halves ? 2 : 4;
     const std::size_t rows = residents * dim * number;  // bytes of one kv-head's keys
     const auto signed_of = [](std::size_t n) { return static_cast<std::int64_t>(n); };
     memory_buffer = ggml.buffer(memory, copies * kv_heads * 2 * rows);
     query_buffer = ggml.buffer(queries, heads * dim * sizeof(float));
-    const Tensor all = ggml.tensor(context, halves ? type_f16 : type_f32,
+    const Tensor all = ggml.tensor(context, shape.halves ? type_f16 : type_f32,
                                    signed_of(copies * kv_heads * 2 * residents * dim), 1, 1, 1);
     ggml.place(memory_buffer, all, memory);
     const Tensor query = ggml.tensor(context, type_f32, signed_of(dim), 1, signed_of(heads), 1);
