@@ -55,7 +55,6 @@ class Goals:
         by = "" if met else f"no: {form.format(worst)}"
         self.rows.append((work, span(values, form), ("≤ " if most else "≥ ") + form.format(goal), by or "yes"))
 
-
     def add_best_peer(self, work, ratios, runs):
         """The ratio to the peer that is hardest to beat, whose name is the last word of a ratio's name."""
         if ratios:

@@ -1,5 +1,4 @@
 // The AVX-512 kernels that work in double.
-#include <array>
 #include <limits>
 
 #include "kvcheck/base/kernels/kernels_detail.h"
