@@ -41,8 +41,8 @@ struct Kernels {
   void (*narrow)(Number number, const float* values, std::size_t n, std::byte* bytes);
 
   // Widens n numbers, and returns what sum() and any_sign() give of them: one pass over a row. This
-  // and any_bit() prefetch what stands `ahead` bytes further on, little by little; 0: nothing. It
-  // need not exist.
+  // and any_bit() prefetch what stands `ahead` bytes further on, little by little, whether or not
+  // there is memory; 0: nothing.
   RowSum (*widen_and_sum)(
       Number number, const std::byte* bytes, std::size_t n, std::size_t ahead, float* out);
 
