@@ -236,19 +236,17 @@ std::size_t largest(
 
 // Two passes: the smallest value, then the first index that has it.
 std::size_t argmin(const float* values, std::size_t n) {
-  // In this order of the operands a NaN leaves the smallest so far.
-  const auto least_of = [](__m512 best, __m512 here)
-                            KV_INLINED { return _mm512_min_ps(here, best); };
   const __m512 infinite = _mm512_set1_ps(std::numeric_limits<float>::infinity());
   __m512 best = infinite;
   __m512 second = infinite;
   std::size_t i = 0;
   for (; i + 32 <= n; i += 32) {
-    best = least_of(best, _mm512_loadu_ps(values + i));
-    second = least_of(second, _mm512_loadu_ps(values + i + 16));
+    // In this order of the operands a NaN leaves the smallest so far.
+    best = _mm512_min_ps(_mm512_loadu_ps(values + i), best);
+    second = _mm512_min_ps(_mm512_loadu_ps(values + i + 16), second);
   }
   for (; i < n; i += 16) {
-    best = least_of(best, _mm512_mask_loadu_ps(infinite, first(n - i), values + i));
+    best = _mm512_min_ps(_mm512_mask_loadu_ps(infinite, first(n - i), values + i), best);
   }
   const __m512 requested = _mm512_set1_ps(_mm512_reduce_min_ps(_mm512_min_ps(best, second)));
   for (i = 0; i < n; i += 16) {

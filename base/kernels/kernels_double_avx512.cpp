@@ -136,20 +136,18 @@ void avx512_extend_bounds(const float* values, std::size_t n, float* least, floa
 }
 
 std::size_t avx512_argmin_double(const double* values, std::size_t n) {
-  // In this order of the operands a NaN leaves the smallest so far.
-  const auto least_of = [](__m512d best, __m512d here)
-                            KV_INLINED { return _mm512_min_pd(here, best); };
   const __m512d infinite = _mm512_set1_pd(std::numeric_limits<double>::infinity());
   __m512d best = infinite;
   __m512d second = infinite;
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    best = least_of(best, _mm512_loadu_pd(values + i));
-    second = least_of(second, _mm512_loadu_pd(values + i + 8));
+    // In this order of the operands a NaN leaves the smallest so far.
+    best = _mm512_min_pd(_mm512_loadu_pd(values + i), best);
+    second = _mm512_min_pd(_mm512_loadu_pd(values + i + 8), second);
   }
   for (; i < n; i += 8) {
     const __mmask8 live = static_cast<__mmask8>(first(n - i));
-    best = least_of(best, _mm512_mask_loadu_pd(infinite, live, values + i));
+    best = _mm512_min_pd(_mm512_mask_loadu_pd(infinite, live, values + i), best);
   }
   const __m512d requested = _mm512_set1_pd(_mm512_reduce_min_pd(_mm512_min_pd(best, second)));
   for (i = 0; i < n; i += 8) {
