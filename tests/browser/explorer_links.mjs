@@ -69,6 +69,13 @@ async function lacking(browser) {
   }
   await page.evaluate((hash) => { location.hash = hash; }, linkTo(good));
   await page.waitForFunction(() => document.getElementById('lacking').textContent === '');
+  // The address of the last step is written just after the reader has changed it.
+  await page.evaluate((hash) => {
+    location.hash = hash;
+    window.writeLink();
+  }, linkTo({ ...good, seed: '4711' }));
+  await page.waitForFunction(() => document.getElementById('lacking').textContent
+    .startsWith('The address of this page names seed 4711, wh'));
   for (const one of [nonsense, dense, page]) assert.deepEqual(one.mistakes, []);
 }
 

@@ -5,8 +5,12 @@ const linked = { trace: 'trace', policy: 'policy', budget: 'budget', seed: 'seed
   otherSeed: 'seed of the other policy', of: 'details of', shade: 'shade', stage: 'stage',
   seen: 'step' };
 
+// The address that was read or written last.
+let followed = '';
+
 // What the address names, as far as a page can have it at all.
 function readLink() {
+  followed = location.hash;
   const link = new URLSearchParams(location.hash.slice(1));
   const number = (name, least) => Math.max(least, Math.trunc(Number(link.get(name))) || least);
   Object.keys(state).forEach((name) => {
@@ -42,6 +46,9 @@ function lackingSentence() {
     'it shows ' + listed(lacking.map(instead)) + ' instead.';
 }
 
+// An address that the reader has just changed is left alone: its event has yet to arrive.
 function writeLink() {
+  if (location.hash !== followed) return;
   history.replaceState(null, '', '#' + new URLSearchParams(state));
+  followed = location.hash;
 }
