@@ -1,5 +1,7 @@
 // bench/peers.py with stand-ins for kvcheck and for the programs beside it: its table, and what it
 // says of programs that cannot be run or print something else.
+#include <fstream>
+
 #include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 
@@ -14,6 +16,7 @@ class Peers : public testing::Test {
   // 64 tokens of a prompt in half a second, and 100 tokens/s after it; half of them take less time.
   void SetUp() override {
     program("kvcheck", R"(echo '{"first_token_s":0.5,"token_s":0.008,"mean_token_s":0.01}')");
+    std::ofstream(folder_ / "model").flush();
   }
 
   void program(const std::string& name, const std::string& script) const {
@@ -58,7 +61,7 @@ TEST_F(Peers, SayWhatCannotBeRunOrRead) {
   program("silent", "true");
   program("broken", "echo it broke >&2; exit 5");
   for (const auto& [arguments, words] :
-       {std::pair{"--llama2 ./absent", "cannot run './absent': No such file or directory"},
+       {std::pair{"--llama2 ./absent", "there is no file './absent'"},
         std::pair{"--llama2 ./silent", "'./silent' printed no 'achieved tok/s'"},
         std::pair{"--llama-bench ./silent", "'./silent' printed no JSON"},
         std::pair{"--llama-bench ./broken", "'./broken' ended with status 5: it broke"},
