@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 namespace kv::model {
@@ -221,27 +222,47 @@ Result<PlantedTask> variables_task(const TaskRequest& request, const SentenceLen
                   text, request, length_of);
 }
 
+namespace {
+
+// Nine words of the list: the frequent one, in the last third of the list fewer of it than of a
+// rival, and others, each of about one word in 37. They stand in random order, so that neither the
+// end of the list nor a pattern gives the answer away.
+std::string words_of_list(TaskDraws& draws,
+                          const std::vector<std::size_t>& order,
+                          bool last_third) {
+  std::vector<std::size_t> words(last_third ? 2 : 4, order[0]);
+  if (last_third) words.insert(words.end(), 4, order[1]);
+  while (words.size() < 9) words.push_back(order[2 + draws.below(order.size() - 2)]);
+  std::string line;
+  for (const std::size_t next : draws.different(words.size(), words.size())) {
+    line += (line.empty() ? "" : " ") + std::string(names[words[next]]);
+  }
+  return line + ".";
+}
+
+}  // namespace
+
 Result<PlantedTask> frequent_task(const TaskRequest& request, const SentenceLength& length_of) {
-  TaskDraws draws(request);
-  // One word in three is the frequent one, each other one in about 28, so that in 60 words another
-  // word is as frequent in fewer than one item of a million.
-  const auto order = draws.different(names.size(), names.size());
-  const std::string frequent(names[order.front()]);
-  PlantedText text{.filler = [&] {
-    std::string line;
-    for (int i = 0; i < 9; ++i) {
-      const bool is_frequent = i % 3 == 0;
-      const std::size_t other = 1 + draws.below(names.size() - 1);
-      line += (line.empty() ? "" : " ") + std::string(is_frequent ? frequent : names[order[other]]);
-    }
-    return line + ".";
-  }};
   const std::string asks = request.restate ? "\nWhich word stands most often in this list? " : "\n";
-  auto task = finished(
-      {.question = asks + "The word that stands most often in this list is", .answers = {frequent}},
-      text, request, length_of);
-  if (task) task->planted = {frequent};
-  return task;
+  // Once to count the sentences that the length takes, then with a last third.
+  std::size_t count = std::numeric_limits<std::size_t>::max();
+  while (true) {
+    TaskDraws draws(request);
+    const auto order = draws.different(names.size(), names.size());
+    const std::string frequent(names[order[0]]);
+    std::size_t made = 0;
+    auto task =
+        finished({.question = asks + "The word that stands most often in this list is",
+                  .answers = {frequent}},
+                 {.filler = [&] { return words_of_list(draws, order, 3 * made++ / 2 >= count); }},
+                 request, length_of);
+    if (!task) return task;
+    if (count <= made + 1) {
+      task->planted = {frequent, std::string(names[order[1]])};
+      return task;
+    }
+    count = made;
+  }
 }
 
 }  // namespace kv::model

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "kvcheck/base/text/text.h"
@@ -153,6 +154,28 @@ TEST(TaskKinds, TheFrequentWordIsTheMostFrequent) {
       EXPECT_LT(count, counts[answer]) << word << "\n" << text;
     }
   }
+}
+
+// A cache of recent words sees another word most often, and there is no pattern to go on.
+TEST(TaskKinds, TheFrequentWordIsNotThatOfTheEndOfTheList) {
+  std::size_t in_steps = 0;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const auto made = generate_task({.kind = "frequent", .length = 300, .index = i}, words_in);
+    std::string text = made->item.context;
+    std::erase(text, '.');
+    const auto words = split(text, ' ');
+    const std::string& answer = made->item.answers.front();
+    std::map<std::string, std::size_t> counts;
+    for (std::size_t w = words.size() - words.size() / 4; w < words.size(); ++w) {
+      ++counts[std::string(words[w])];
+    }
+    const std::size_t most = std::ranges::max(counts | std::views::values);
+    EXPECT_LT(counts[answer], most) << text;
+    for (std::size_t w = 6; w < words.size(); ++w) {
+      if (words[w] == answer && words[w - 3] == answer && words[w - 6] == answer) ++in_steps;
+    }
+  }
+  EXPECT_LT(in_steps, 100 * 300 / 10);  // of one word in three; by chance about one in twenty
 }
 
 TEST(TaskKinds, AllNumbersOfNeedlesAreAskedForInTheOrderOfTheText) {
