@@ -110,7 +110,9 @@ void JsonAt::complain(std::string_view sentence) const {
 }
 
 void JsonAt::expected(std::string_view what) const {
-  std::string found = boost::json::serialize(*value_);
+  // Boost writes 64.5 as 6.45E1.
+  const auto* const number = value_->if_double();
+  std::string found = number != nullptr ? shortest(*number) : boost::json::serialize(*value_);
   if (found.size() > most_shown) found = found.substr(0, most_shown) + "...";
   complain("expected " + std::string(what) + ", found " + found);
 }

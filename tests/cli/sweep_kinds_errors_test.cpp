@@ -36,6 +36,7 @@ TEST_F(SweepKindsErrors, AreOneSentenceAndNoFile) {
            {eval + R"("window": [3]})",
             "plan.eval: unknown field 'window'; did you mean 'windows'?"},
            {eval + R"("windows": [3, 3]})", "plan.eval.windows[1]: 3 is given twice"},
+           {eval + R"("segment": 64.5})", "plan.eval.segment: expected a count, found 64.5\n"},
            {eval + R"("windows": [1]})", "plan.eval.texts[0]: --windows has 1; expected 0"},
            {eval + R"("storage": "f31"})", "plan.eval: "},
            {eval + R"("weights": "int7"})", "plan.eval.model: "},
