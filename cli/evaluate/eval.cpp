@@ -211,7 +211,12 @@ Result<void> run_eval_text(const Arguments& arguments, Streams& streams) {
   }
   std::vector<ClosedLoopResult> results;
   KeptWork work{.results = plan->outputs.results, .quiet = plan->quiet};
-  work.about = [&] { return run_to_keep(*plan); };
+  std::uint64_t weights = 0;
+  work.about = [&] {
+    auto about = run_to_keep(*plan);
+    if (about) weights = checksum_of_items(about->items, "model");
+    return about;
+  };
   work.compute = [&](const WorkProgress& progress, PartStore* parts) -> Result<void> {
     auto computed = evaluated(*plan, progress, parts);
     if (!computed) return computed.error();
@@ -219,7 +224,8 @@ Result<void> run_eval_text(const Arguments& arguments, Streams& streams) {
     return {};
   };
   work.store = [&](reports::ResultsWriter& writer) -> Result<void> {
-    for (const ClosedLoopResult& result : results) {
+    for (ClosedLoopResult& result : results) {
+      result.inputs.weights = weights;
       if (auto added = writer.add(result); !added) return added;
     }
     return {};

@@ -161,18 +161,16 @@ Result<void> size_cells(EvalPlan& plan) {
   return {};
 }
 
-std::uint64_t checksum_of_tokens(const EvalPlan& plan) {
+std::uint64_t checksum_of_tokens(const EvalPlan& plan, const EvalText& text) {
   std::uint64_t sum = 0;
-  for (const EvalText& text : plan.texts) {
-    for (const auto& stream : text.streams) {
-      sum = XXH3_64bits_withSeed(stream.data(), stream.size() * sizeof(model::TokenId), sum);
-    }
-    // Questions depend on the words of the tokens.
-    for (const auto& questions : text.questions) {
-      for (const model::RecallQuestion& question : questions) {
-        const std::array<std::uint64_t, 2> numbers = {question.answer, question.distance};
-        sum = XXH3_64bits_withSeed(numbers.data(), sizeof numbers, sum);
-      }
+  for (const auto& stream : text.streams) {
+    sum = XXH3_64bits_withSeed(stream.data(), stream.size() * sizeof(model::TokenId), sum);
+  }
+  // Questions depend on the words of the tokens.
+  for (const auto& questions : text.questions) {
+    for (const model::RecallQuestion& question : questions) {
+      const std::array<std::uint64_t, 2> numbers = {question.answer, question.distance};
+      sum = XXH3_64bits_withSeed(numbers.data(), sizeof numbers, sum);
     }
   }
   const auto& request = plan.options.repeat_request;
@@ -182,6 +180,15 @@ std::uint64_t checksum_of_tokens(const EvalPlan& plan) {
   if (plan.options.token_classes == nullptr) return sum;
   const std::vector<TokenClass>& classes = *plan.options.token_classes;
   return XXH3_64bits_withSeed(classes.data(), classes.size() * sizeof(TokenClass), sum);
+}
+
+std::uint64_t checksum_of_tokens(const EvalPlan& plan) {
+  std::uint64_t sum = 0;
+  for (const EvalText& text : plan.texts) {
+    const std::uint64_t of_text = checksum_of_tokens(plan, text);
+    sum = XXH3_64bits_withSeed(&of_text, sizeof of_text, sum);
+  }
+  return sum;
 }
 
 namespace {

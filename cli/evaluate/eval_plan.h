@@ -42,6 +42,9 @@ struct EvalPlan {
 // decides.
 std::uint64_t checksum_of_tokens(const EvalPlan& plan);
 
+// The same of this text alone, cut at one size of windows.
+std::uint64_t checksum_of_tokens(const EvalPlan& plan, const EvalText& text);
+
 // What a plan of several texts has already.
 struct EvalGiven {
   std::shared_ptr<const OpenedModel> opened{};  // null: --model is opened

@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "kvcheck/base/file.h"
@@ -47,6 +48,14 @@ Result<std::vector<std::string>> items_of_path(std::string_view kind, const std:
         input_item(kind, name, XXH3_64bits(file->bytes().data(), file->bytes().size())));
   }
   return items;
+}
+
+std::uint64_t checksum_of_items(std::span<const std::string> items, std::string_view kind) {
+  std::string sums;
+  for (const std::string& item : items) {
+    if (item.starts_with(std::string(kind) + " '")) sums += item.substr(item.rfind(' '));
+  }
+  return std::max<std::uint64_t>(1, XXH3_64bits(sums.data(), sums.size()));
 }
 
 Result<std::string> identity_of_run(std::string_view command, std::span<const std::string> items) {

@@ -70,14 +70,22 @@ Result<void> run_eval_tasks(const Arguments& arguments, Streams& streams) {
   }
   TaskResult result;
   KeptWork work{.results = plan->outputs.results, .quiet = plan->quiet};
-  work.about = [&] { return run_to_keep(*plan); };
+  std::uint64_t weights = 0;
+  work.about = [&] {
+    auto about = run_to_keep(*plan);
+    if (about) weights = checksum_of_items(about->items, "model");
+    return about;
+  };
   work.compute = [&](const WorkProgress& progress, PartStore* parts) -> Result<void> {
     auto computed = run_tasks_of(*plan, progress, parts);
     if (!computed) return computed.error();
     result = *std::move(computed);
     return {};
   };
-  work.store = [&](reports::ResultsWriter& writer) { return writer.add(result); };
+  work.store = [&](reports::ResultsWriter& writer) {
+    result.inputs.weights = weights;
+    return writer.add(result);
+  };
   work.write = [&] { return write_outputs(*plan, result, streams); };
   return run_kept(work, streams);
 }

@@ -104,7 +104,8 @@ Result<void> plan_items(const Arguments& arguments, TaskPlan& plan) {
                                 .context = stream->marks.prompt,
                                 .question = stream->marks.question,
                                 .answer = stream->answer.size(),
-                                .choices = stream->choices.size()});
+                                .choices = stream->choices.size(),
+                                .checksum = model::checksum_of(item)});
     plan.streams.push_back(*std::move(stream));
   }
   return {};

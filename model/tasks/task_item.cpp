@@ -1,10 +1,13 @@
 #include "kvcheck/model/tasks/task_item.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <boost/json/stream_parser.hpp>
 #include <optional>
 #include <set>
 
+#include "kvcheck/base/packed_bytes.h"
 #include "kvcheck/base/text/json_at.h"
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/printable.h"
@@ -73,6 +76,9 @@ TaskItem item_at(const JsonAt& at) {
 }
 
 Result<TaskItem> parse_item(std::string_view line, const std::string& where) {
+  if (line.starts_with("\xEF\xBB\xBF")) {
+    return malformed(where + " begins with a byte order mark; expected a file without one");
+  }
   if (const auto at = first_invalid_utf8(line)) {
     return malformed(where + ": byte " + std::to_string(*at) + " is not UTF-8");
   }
@@ -133,6 +139,22 @@ std::size_t line_of_item(std::string_view text, std::size_t index) {
   std::size_t number = 0;
   for (std::size_t i = 0; i <= index; ++i) next_item(text, number);
   return number;
+}
+
+std::uint64_t checksum_of(const TaskItem& item) {
+  PackedWriter writer;
+  const auto add = [&](const std::string& text) {
+    writer.number(text.size());
+    for (const char c : text) writer.number(static_cast<unsigned char>(c));
+  };
+  add(item.context);
+  add(item.question);
+  for (const auto* const list : {&item.answers, &item.choices, &item.stops}) {
+    writer.number(list->size());
+    for (const std::string& text : *list) add(text);
+  }
+  const std::vector<std::byte> bytes = writer.take();
+  return std::max<std::uint64_t>(1, XXH3_64bits(bytes.data(), bytes.size()));
 }
 
 std::string task_line(const TaskItem& item, const std::string& about) {

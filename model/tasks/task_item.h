@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,10 @@ Result<std::vector<TaskItem>> parse_tasks(std::string_view text, const std::stri
 // The number of the line, from 1, with the item of that index of what parse_tasks reads from the
 // text.
 std::size_t line_of_item(std::string_view text, std::size_t index);
+
+// XXH3-64 of all that decides the item's scores: its context, question, answers, choices and stops,
+// but not its id and group. Never 0.
+std::uint64_t checksum_of(const TaskItem& item);
 
 // The line that parse_tasks reads as this item, without a line break. `about` is JSON, or empty.
 std::string task_line(const TaskItem& item, const std::string& about = "");

@@ -76,6 +76,9 @@ Comparison compare_files(const MeasuredTexts& before,
   const auto new_specs = canonicals_of(after);
   leave_out(comparison, missing_in(old_specs, new_specs), "spec", "in the first file only");
   leave_out(comparison, missing_in(new_specs, old_specs), "spec", "in the second file only");
+  if (!before.weights.empty() && !after.weights.empty() && before.weights != after.weights) {
+    comparison.left_out.emplace_back("The weights of the models in the two files are not the same");
+  }
   std::vector<std::string> texts;
   std::ranges::copy_if(before.texts, std::back_inserter(texts),
                        [&](const std::string& text) { return has(after.texts, text); });

@@ -51,7 +51,8 @@ struct Comparison {
   std::size_t texts = 0;               // that are in both files, or in the one
   std::size_t tests = 0;               // for which p-values are corrected
   bool files = false;                  // two files are compared, not specs
-  // As sentences: specs and texts that only one side has, and means over other queries.
+  // As sentences: specs and texts that only one side has, models that differ, and means over other
+  // queries.
   std::vector<std::string> left_out{};
 
   // Whether the row's value is worse than the other one: shown for other texts, or, with too few

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/compare/named_text.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/numbers/timed_medians.h"
@@ -77,49 +77,6 @@ bool stored_more(const CellResult& cell) {
   return !spec.bounded() || sizes_of(cell).stored_peak > spec.budget + 1U;
 }
 
-std::string last_part(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
-// Copies of a file are one text, whatever their names: the key has only the checksum.
-struct Named {
-  std::string key;
-  std::string name;
-};
-
-Named named(const std::string& before,
-            const std::string& file,
-            std::uint64_t checksum,
-            const std::string& after) {
-  const std::string rest = "checksum " + hexadecimal(checksum) + after;
-  return {before + rest, before + file + ", " + rest};
-}
-
-Named named(const TraceInfo& trace) {
-  return named("", trace.name, trace.checksum, marks_text(trace.marks));
-}
-
-Named named(const ClosedLoopResult& text) {
-  return named(last_part(text.model) + " on ", last_part(text.text), text.checksum,
-               ", " + std::to_string(text.tokens) + " tokens in " + std::to_string(text.streams) +
-                   " streams, " + text.storage + marks_text(text.marks));
-}
-
-Named named(const TaskResult& result, const AskedItem& item) {
-  return named("item " + item.id + " of ", last_part(result.file), result.checksum,
-               ", " + last_part(result.model) + ", " + result.storage);
-}
-
-Named named(const TimingResult& result, const TimedCell& cell) {
-  const std::string machine = machine_text(cell);
-  const std::string name =
-      "run " + std::to_string(cell.repetition) + " of " + last_part(result.model) + ", weights " +
-      result.weights + ", " + result.storage + ", " + std::to_string(result.threads) +
-      (result.threads == 1 ? " thread, " : " threads, ") + (machine.empty() ? "" : machine + ", ") +
-      std::to_string(cell.length) + " tokens before " + std::to_string(result.tokens);
-  return {name, name};
-}
-
 // The seeds of one spec on one text, each with its value.
 using Seeds = std::map<std::uint64_t, double>;
 
@@ -142,7 +99,7 @@ class Collected {
   explicit Collected(const Selection& selection) : selection_(selection) {}
 
   // `first` is the first query of a mean over queries.
-  void add(const Named& text,
+  void add(const NamedText& text,
            const Cell& cell,
            double value,
            std::optional<FirstTarget> first = {}) {
@@ -159,13 +116,18 @@ class Collected {
     more = more || stored_more(cell);
   }
 
+  void note_weights(const ModelInputs& inputs) {
+    if (inputs.weights != 0) weights_.insert(inputs.weights);
+  }
+
   [[nodiscard]] MeasuredTexts means() const {
     MeasuredTexts out;
-    for (const Named& text : texts_.values) {
+    for (const NamedText& text : texts_.values) {
       out.texts.push_back(text.key);
       out.names.push_back(text.name);
     }
     out.layer = selection_.layer;
+    out.weights = weights_;
     for (const Spec& spec : specs_.values) {
       const std::string canonical = spec.canonical();
       const auto replayed = stored_more_.find(canonical);
@@ -200,11 +162,12 @@ class Collected {
   }
 
   const Selection& selection_;
-  Listed<Named> texts_;
+  Listed<NamedText> texts_;
   Listed<Spec> specs_;
   std::map<std::string, bool> stored_more_;  // by the canonical text, of specs that were replayed
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
   std::map<std::pair<std::size_t, std::size_t>, FirstTarget> first_;
+  std::set<std::uint64_t> weights_;
 };
 
 void add_replays(Collected& collected,
@@ -212,7 +175,7 @@ void add_replays(Collected& collected,
                  std::string_view measure,
                  const std::optional<std::size_t>& layer) {
   for (const ReplayResult& trace : run.traces) {
-    const Named text = named(trace.trace);
+    const NamedText text = named(trace.trace);
     for (const CellResult& cell : trace.cells) {
       const AfterLoss after(cell.cell.spec, trace.trace);
       const double value = replayed(after, layer ? of_layer(cell, *layer) : cell, measure);
@@ -229,6 +192,7 @@ void add_evaluations(Collected& collected,
                      const std::optional<std::size_t>& window) {
   for (const ClosedLoopResult& text : run.evaluations) {
     if (window && text.window != *window) continue;
+    collected.note_weights(text.inputs);
     for (const ClosedLoopCell& cell : text.cells) {
       std::optional<FirstTarget> first;
       if (measure == "loss_after") first = first_target(text, cell);
@@ -237,12 +201,13 @@ void add_evaluations(Collected& collected,
   }
 }
 
-void add_tasks(Collected& collected, const StoredRun& run, std::string_view measure) {
+void add_tasks(Collected& collected, const StoredRun& run, std::string_view measure, bool by_text) {
   for (const TaskResult& result : run.tasks) {
+    collected.note_weights(result.inputs);
     for (const TaskCell& cell : result.cells) {
       const std::vector<double> values = score_values(result, cell, measure);
       for (std::size_t i = 0; i < values.size(); ++i) {
-        collected.add(named(result, result.items[i]), cell.cell, values[i]);
+        collected.add(named(result, result.items[i], by_text), cell.cell, values[i]);
       }
     }
   }
@@ -279,7 +244,7 @@ MeasuredTexts measured(std::span<const StoredRun> runs,
         add_evaluations(collected, run, measure.name, selection.window);
         break;
       case MeasuredIn::tasks:
-        add_tasks(collected, run, measure.name);
+        add_tasks(collected, run, measure.name, selection.items_by_text);
         break;
       case MeasuredIn::timings:
         add_timings(collected, run, measure.name, selection.length);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,13 +33,16 @@ struct MeasuredSpec {
 struct MeasuredTexts {
   // What identifies each text, also in another file and under another name: of a trace its
   // checksum; of an evaluation the model's name without folders, the text's checksum, and how it
-  // was cut and stored; of an item its id, and the same of its file; of a repetition its number,
-  // the model's name, how weights, keys and values were stored, the threads, the kernels and the
-  // processor if they are known, the length of the prompt and the tokens after it.
+  // was cut and stored; of an item the checksum of what it asks and expects, the model's name, and
+  // how keys and values were stored; of a repetition its number, the model's name, how weights,
+  // keys and values were stored, the threads, the kernels and the processor if they are known, the
+  // length of the prompt and the tokens after it.
   std::vector<std::string> texts{};
   std::vector<std::string> names{};    // of each text, with the name of its file where it has one
   std::vector<MeasuredSpec> specs{};   // in the order in which runs have them first
   std::optional<std::size_t> layer{};  // Selection::layer
+  // The checksums of the models of evaluations or tasks, of those that are known.
+  std::set<std::uint64_t> weights{};
 };
 
 // Which results count.
@@ -46,6 +51,9 @@ struct Selection {
   std::optional<std::size_t> length{};              // of timings: after prompts of this length
   std::optional<std::size_t> layer{};               // of replays: the heads of this layer alone
   std::function<bool(const Spec& spec)> accepts{};  // empty: every spec
+  // False: an item is what has one id in one file, because results of older versions have no
+  // checksums of items.
+  bool items_by_text = true;
   // Values are standard deviations over seeds (n - 1) instead of means; NaN of a single seed.
   bool spread = false;
 };

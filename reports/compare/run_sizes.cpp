@@ -1,8 +1,11 @@
 #include "kvcheck/reports/compare/run_sizes.h"
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <tuple>
+
+#include "kvcheck/base/text/text.h"
 
 namespace kv::reports {
 
@@ -47,12 +50,31 @@ std::string setting_of(const Answers& one) {
          (weights == std::string::npos ? "" : ", " + one.architecture.substr(weights));
 }
 
+// The checksums of the weights that lay at each path, of those that are known.
+using WeightsByPath = std::map<std::string, std::set<std::uint64_t>>;
+
+template <typename Answers>
+void add_weights(const std::vector<Answers>& results, WeightsByPath& weights) {
+  for (const Answers& one : results) {
+    if (one.inputs.weights != 0) weights[one.model].insert(one.inputs.weights);
+  }
+}
+
 }  // namespace
 
 std::set<std::string> settings_in(std::span<const StoredRun> runs, MeasuredIn in) {
   std::set<std::string> settings;
+  WeightsByPath weights;
+  for (const StoredRun& run : runs) {
+    add_weights(run.evaluations, weights);
+    add_weights(run.tasks, weights);
+  }
   const auto add_models = [&](const auto& results) {
-    for (const auto& one : results) settings.insert(setting_of(one));
+    for (const auto& one : results) {
+      const bool several = weights[one.model].size() > 1 && one.inputs.weights != 0;
+      settings.insert(setting_of(one) +
+                      (several ? ", checksum " + hexadecimal(one.inputs.weights) : ""));
+    }
   };
   for (const StoredRun& run : runs) {
     if (in == MeasuredIn::evaluations) add_models(run.evaluations);
@@ -68,6 +90,17 @@ std::set<std::string> settings_in(std::span<const StoredRun> runs, MeasuredIn in
     }
   }
   return settings;
+}
+
+bool know_items(std::span<const StoredRun> runs) {
+  for (const StoredRun& run : runs) {
+    for (const TaskResult& tasks : run.tasks) {
+      for (const AskedItem& item : tasks.items) {
+        if (item.checksum == 0) return false;
+      }
+    }
+  }
+  return true;
 }
 
 std::string prefixes_in(std::span<const StoredRun> runs, std::optional<std::size_t> window) {

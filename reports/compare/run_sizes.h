@@ -26,9 +26,12 @@ std::vector<std::size_t> layers_of(std::span<const StoredRun> runs);
 std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs);
 
 // What makes two measurements of one text two texts, although they are not: the model, and how
-// weights, keys and values were stored, as "model/data with f32". Of replays those models that the
-// traces name.
+// weights, keys and values were stored, as "model/data with f32", with the checksum of the weights
+// if others lay at the same path. Of replays those models that the traces name.
 std::set<std::string> settings_in(std::span<const StoredRun> runs, MeasuredIn in);
+
+// Whether every item of tasks in the runs has a checksum of its own.
+bool know_items(std::span<const StoredRun> runs);
 
 // The first text of which the evaluations in windows of this size, or all, hold several lengths, as
 // "book.txt with 129 and with 512 tokens": a text and its beginning are not two texts. Empty if

@@ -80,6 +80,26 @@ CREATE TABLE eval_after (
 );
 )sql";
 
+// What version 12 adds.
+const char* const tables_of_12 = R"sql(
+CREATE TABLE eval_inputs (
+  evaluation INTEGER PRIMARY KEY REFERENCES evaluations(id),
+  weights TEXT NOT NULL,
+  cell TEXT NOT NULL
+);
+CREATE TABLE task_inputs (
+  task INTEGER PRIMARY KEY REFERENCES tasks(id),
+  weights TEXT NOT NULL,
+  cell TEXT NOT NULL
+);
+CREATE TABLE task_item_texts (
+  task INTEGER NOT NULL REFERENCES tasks(id),
+  ordinal INTEGER NOT NULL,
+  checksum TEXT NOT NULL,
+  PRIMARY KEY (task, ordinal)
+) WITHOUT ROWID;
+)sql";
+
 Result<std::int64_t> insert_evaluation_alone(Database& database,
                                              const RunPlace& place,
                                              const ClosedLoopResult& result) {
@@ -89,6 +109,8 @@ Result<std::int64_t> insert_evaluation_alone(Database& database,
     const auto done = insert_marks(database, "eval_marks", evaluation, result.marks);
     if (!done) return done.error();
   }
+  const auto made_of = insert_inputs(database, "eval_inputs", evaluation, result.inputs);
+  if (!made_of) return made_of.error();
   return evaluation;
 }
 

@@ -213,6 +213,17 @@ Result<void> insert_marks(Database& database,
   return insert.run(id, marks.prompt, marks.question);
 }
 
+Result<void> insert_inputs(Database& database,
+                           const std::string& table,
+                           std::int64_t id,
+                           const ModelInputs& inputs) {
+  if (inputs == ModelInputs()) return {};
+  Statement insert(database, ("INSERT INTO " + table + " VALUES (?,?,?)").c_str());
+  const std::string weights = hexadecimal(inputs.weights);
+  const std::string cell = hexadecimal(inputs.cell);
+  return insert.run(id, std::string_view(weights), std::string_view(cell));
+}
+
 Result<std::int64_t> insert_trace_alone(Database& database,
                                         const RunPlace& place,
                                         const ReplayResult& result) {

@@ -82,6 +82,17 @@ Result<Marks> select_marks(Database& database,
                            const std::string& key,
                            std::int64_t id);
 
+// What an evaluation or the answers to a task file were made of, in the table of that name, as for
+// marks.
+Result<void> insert_inputs(Database& database,
+                           const std::string& table,
+                           std::int64_t id,
+                           const ModelInputs& inputs);
+Result<ModelInputs> select_inputs(Database& database,
+                                  const std::string& table,
+                                  const std::string& key,
+                                  std::int64_t id);
+
 // The same for timings, and for their parts.
 Result<void> insert_timing(Database& database, const RunPlace& place, const TimingResult& result);
 Result<std::int64_t> insert_timing_alone(Database& database,

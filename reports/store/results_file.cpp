@@ -121,6 +121,7 @@ Result<void> delete_run(Database& database, std::int64_t run) {
       " ON eval_cells.evaluation = evaluations.id WHERE evaluations.run = ?)",
       "DELETE FROM eval_series WHERE cell IN (SELECT eval_cells.id FROM eval_cells JOIN evaluations"
       " ON eval_cells.evaluation = evaluations.id WHERE evaluations.run = ?)",
+      "DELETE FROM eval_inputs WHERE evaluation IN (SELECT id FROM evaluations WHERE run = ?)",
       "DELETE FROM eval_marks WHERE evaluation IN (SELECT id FROM evaluations WHERE run = ?)",
       "DELETE FROM eval_cells WHERE evaluation IN (SELECT id FROM evaluations WHERE run = ?)",
       "DELETE FROM evaluations WHERE run = ?",
@@ -132,6 +133,8 @@ Result<void> delete_run(Database& database, std::int64_t run) {
       "DELETE FROM task_answers WHERE cell IN (SELECT task_cells.id FROM task_cells JOIN tasks"
       " ON task_cells.task = tasks.id WHERE tasks.run = ?)",
       "DELETE FROM task_cells WHERE task IN (SELECT id FROM tasks WHERE run = ?)",
+      "DELETE FROM task_inputs WHERE task IN (SELECT id FROM tasks WHERE run = ?)",
+      "DELETE FROM task_item_texts WHERE task IN (SELECT id FROM tasks WHERE run = ?)",
       "DELETE FROM task_items WHERE task IN (SELECT id FROM tasks WHERE run = ?)",
       "DELETE FROM tasks WHERE run = ?",
       "DELETE FROM sweeps WHERE run = ?",

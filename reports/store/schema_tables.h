@@ -3,7 +3,7 @@
 
 namespace kv::reports {
 
-// All tables of version 4, and what versions 5 to 11 add to them.
+// All tables of version 4, and what versions 5 to 12 add to them.
 extern const char* const tables_of_4;
 extern const char* const tables_of_5;
 extern const char* const tables_of_6;
@@ -12,5 +12,6 @@ extern const char* const tables_of_8;
 extern const char* const tables_of_9;
 extern const char* const tables_of_10;
 extern const char* const tables_of_11;
+extern const char* const tables_of_12;
 
 }  // namespace kv::reports

@@ -126,6 +126,9 @@ Result<ClosedLoopResult> select_evaluation_alone(Database& database, std::int64_
   const auto marks = select_marks(database, "eval_marks", "evaluation", evaluation);
   if (!marks) return marks.error();
   result->marks = *marks;
+  const auto inputs = select_inputs(database, "eval_inputs", "evaluation", evaluation);
+  if (!inputs) return inputs.error();
+  result->inputs = *inputs;
   return result;
 }
 

@@ -142,6 +142,27 @@ Result<Marks> select_marks(Database& database,
   return marks;
 }
 
+Result<ModelInputs> select_inputs(Database& database,
+                                  const std::string& table,
+                                  const std::string& key,
+                                  std::int64_t id) {
+  const auto there = has_table(database, table);
+  if (!there) return there.error();
+  if (!*there) return ModelInputs();
+  Statement row(database,
+                ("SELECT weights, cell FROM " + table + " WHERE " + key + " = ?").c_str());
+  row.bind_all(id);
+  const auto found = row.next();
+  if (!found) return found.error();
+  if (!*found) return ModelInputs();
+  Doubts doubts(database.path());
+  const ModelInputs inputs{.weights = from_hexadecimal(row.text(0), table + ".weights", doubts),
+                           .cell = from_hexadecimal(row.text(1), table + ".cell", doubts)};
+  if (doubts.any()) return doubts.error();
+  if (const Result<void> right = row.right_types(); !right) return right.error();
+  return inputs;
+}
+
 Result<ReplayResult> select_trace_alone(Database& database, std::int64_t trace) {
   auto result = select_header(database, trace);
   if (!result) return result;

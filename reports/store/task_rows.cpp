@@ -4,6 +4,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/reports/store/result_rows.h"
+#include "kvcheck/reports/store/schema.h"
 #include "kvcheck/reports/store/schema_tables.h"
 #include "kvcheck/reports/store/select_detail.h"
 
@@ -74,6 +75,12 @@ Result<void> insert_items(Database& database, std::int64_t task, const TaskResul
                                  item.question, item.answer, item.choices);
     if (!done) return done.error();
   }
+  Statement insert_text(database, "INSERT INTO task_item_texts VALUES (?,?,?)");
+  for (ordinal = 0; const AskedItem& item : result.items) {
+    const std::string checksum = hexadecimal(item.checksum);
+    const auto done = insert_text.run(task, ordinal++, text(checksum));
+    if (!done) return done.error();
+  }
   return {};
 }
 
@@ -121,22 +128,37 @@ Result<TaskResult> select_about(Database& database, std::int64_t task) {
   result.storage = row.text(6);
   if (doubts.any()) return doubts.error();
   if (const Result<void> right = row.right_types(); !right) return right.error();
+  const auto inputs = select_inputs(database, "task_inputs", "task", task);
+  if (!inputs) return inputs.error();
+  result.inputs = *inputs;
   return result;
 }
 
 Result<void> select_items(Database& database, std::int64_t task, TaskResult& result) {
+  const auto there = has_table(database, "task_item_texts");
+  if (!there) return there.error();
+  const std::string checksum = *there ? "ifnull(checksum, '')" : "''";
+  const std::string join = *there ? " LEFT JOIN task_item_texts USING (task, ordinal)" : "";
   Statement rows(database,
-                 "SELECT item, item_group, context, question, answer, choices FROM task_items"
-                 " WHERE task = ? ORDER BY ordinal");
+                 ("SELECT item, item_group, context, question, answer, choices, " + checksum +
+                  " FROM task_items" + join + " WHERE task = ? ORDER BY ordinal")
+                     .c_str());
   rows.bind_all(task);
-  return each(rows, [&](const Statement& row) {
+  Doubts doubts(database.path());
+  const auto read = each(rows, [&](const Statement& row) {
+    const std::string sum = row.text(6);
+    const auto known = [&] { return from_hexadecimal(sum, "task_item_texts.checksum", doubts); };
     result.items.push_back({.id = row.text(0),
                             .group = row.text(1),
                             .context = row.count(2),
                             .question = row.count(3),
                             .answer = row.count(4),
-                            .choices = row.count(5)});
+                            .choices = row.count(5),
+                            .checksum = sum.empty() ? 0 : known()});
   });
+  if (!read) return read.error();
+  if (doubts.any()) return doubts.error();
+  return {};
 }
 
 Result<void> select_answers(Database& database, std::int64_t id, TaskCell& cell) {
@@ -205,6 +227,8 @@ Result<std::int64_t> insert_task_alone(Database& database,
                               text(result.file), text(checksum), text(result.storage));
   if (!done) return done.error();
   const std::int64_t task = database.last_id();
+  const auto made_of = insert_inputs(database, "task_inputs", task, result.inputs);
+  if (!made_of) return made_of.error();
   if (const auto items = insert_items(database, task, result); !items) return items.error();
   return task;
 }

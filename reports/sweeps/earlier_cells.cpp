@@ -19,6 +19,25 @@ std::string joined_key(std::string_view checksum,
   return key.append(" ").append(spec).append(" ").append(seed);
 }
 
+constexpr const char* replayed =
+    "SELECT checksum, kv_heads, ifnull(prompt, 0), ifnull(question, 0), top_k, spec, seed,"
+    " traces.id, cells.id FROM runs JOIN traces ON traces.run = runs.id"
+    " JOIN cells ON cells.trace = traces.id LEFT JOIN marks ON marks.trace = traces.id"
+    " WHERE runs.version = ? AND runs.id <> ?";
+
+constexpr const char* evaluated =
+    "SELECT eval_inputs.cell, spec, seed, evaluations.id, eval_cells.id FROM runs"
+    " JOIN evaluations ON evaluations.run = runs.id"
+    " JOIN eval_inputs ON eval_inputs.evaluation = evaluations.id"
+    " JOIN eval_cells ON eval_cells.evaluation = evaluations.id"
+    " WHERE runs.version = ? AND runs.id <> ?";
+
+constexpr const char* answered =
+    "SELECT task_inputs.cell, spec, seed, tasks.id, task_cells.id FROM runs"
+    " JOIN tasks ON tasks.run = runs.id JOIN task_inputs ON task_inputs.task = tasks.id"
+    " JOIN task_cells ON task_cells.task = tasks.id"
+    " WHERE runs.version = ? AND runs.id <> ?";
+
 }  // namespace
 
 std::string result_key(const TraceInfo& trace, std::size_t top_k, const Cell& cell) {
@@ -27,22 +46,27 @@ std::string result_key(const TraceInfo& trace, std::size_t top_k, const Cell& ce
                     cell.spec.canonical(), std::to_string(cell.seed));
 }
 
-Result<EarlierCells> earlier_cells(Database& database, std::int64_t run) {
-  Statement rows(database,
-                 "SELECT checksum, kv_heads, ifnull(prompt, 0), ifnull(question, 0), top_k, spec,"
-                 " seed, traces.id, cells.id FROM runs JOIN traces ON traces.run = runs.id"
-                 " JOIN cells ON cells.trace = traces.id LEFT JOIN marks ON marks.trace = traces.id"
-                 " WHERE runs.version = ? AND runs.id <> ?");
-  rows.bind_all(version, run);
+std::string result_key(std::uint64_t inputs, const Cell& cell) {
+  return joined_key(hexadecimal(inputs), {}, cell.spec.canonical(), std::to_string(cell.seed));
+}
+
+Result<EarlierCells> earlier_cells(Database& database, SweepKind kind, std::int64_t run) {
   EarlierCells cells;
+  if (kind == SweepKind::speed) return cells;
+  const bool replays = kind == SweepKind::replay;
+  Statement rows(database, replays ? replayed : kind == SweepKind::eval ? evaluated : answered);
+  rows.bind_all(version, run);
+  const int of_source = replays ? 5 : 1;  // the columns before it
   while (true) {
     const auto row = rows.next();
     if (!row) return row.error();
     if (!*row) return cells;
-    const std::vector<std::uint64_t> numbers = {rows.count(1), rows.count(2), rows.count(3),
-                                                rows.count(4)};
-    const std::string key = joined_key(rows.text(0), numbers, rows.text(5), rows.text(6));
-    cells[key] = {.place = {}, .source = rows.integer(7), .id = rows.integer(8)};
+    std::vector<std::uint64_t> numbers;
+    for (int i = 1; i < of_source; ++i) numbers.push_back(rows.count(i));
+    const std::string key =
+        joined_key(rows.text(0), numbers, rows.text(of_source), rows.text(of_source + 1));
+    cells[key] = {
+        .place = {}, .source = rows.integer(of_source + 2), .id = rows.integer(of_source + 3)};
   }
 }
 

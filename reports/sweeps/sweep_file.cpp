@@ -126,6 +126,9 @@ struct SweepFile::State {
     return addition;
   }
 
+  // The source and the cell that another run holds under this key of earlier_cells().
+  Result<std::optional<SweepResult>> earlier_with(const std::string& key);
+
   // Inserts the rows of the cells, and that of their source if `sources` does not have it.
   Result<void> insert(const Addition& addition, std::map<std::size_t, std::int64_t>& sources) {
     const std::size_t row = row_of(addition.source);
@@ -140,6 +143,21 @@ struct SweepFile::State {
     return insert_cells(file.database, id, addition.fresh, addition.rows);
   }
 };
+
+Result<std::optional<SweepResult>> SweepFile::State::earlier_with(const std::string& key) {
+  if (!earlier) {
+    auto all = earlier_cells(file.database, sweep.kind, run);
+    if (!all) return all.error();
+    earlier = *std::move(all);
+  }
+  const auto found = earlier->find(key);
+  if (found == earlier->end()) return std::optional<SweepResult>();
+  auto result = select_source(file.database, sweep.kind, found->second.source);
+  if (!result) return result.error();
+  const auto cell = select_cell_into(file.database, found->second.id, *result);
+  if (!cell) return cell.error();
+  return std::optional<SweepResult>(*std::move(result));
+}
 
 SweepFile::SweepFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
@@ -244,21 +262,16 @@ Result<SweepResult> SweepFile::at(const SweepPlace& place) {
 Result<std::optional<ReplayResult>> SweepFile::earlier(const TraceInfo& trace,
                                                        std::size_t top_k,
                                                        const Cell& cell) {
-  Database& database = state_->file.database;
-  if (!state_->earlier) {
-    auto cells = earlier_cells(database, state_->run);
-    if (!cells) return cells.error();
-    state_->earlier = *std::move(cells);
-  }
-  const auto found = state_->earlier->find(result_key(trace, top_k, cell));
-  if (found == state_->earlier->end()) return std::optional<ReplayResult>();
-  auto result = select_trace_alone(database, found->second.source);
-  if (!result) return result.error();
-  auto held = select_cell(database, found->second.id, result->trace);
-  if (!held) return held.error();
-  result->trace.name = trace.name;
-  result->cells.push_back(*std::move(held));
-  return std::optional<ReplayResult>(*std::move(result));
+  auto found = state_->earlier_with(result_key(trace, top_k, cell));
+  if (!found) return found.error();
+  if (!*found) return std::optional<ReplayResult>();
+  auto& result = std::get<ReplayResult>(**found);
+  result.trace.name = trace.name;
+  return std::optional<ReplayResult>(std::move(result));
+}
+
+Result<std::optional<SweepResult>> SweepFile::earlier(std::uint64_t inputs, const Cell& cell) {
+  return state_->earlier_with(result_key(inputs, cell));
 }
 
 Result<bool> SweepFile::finish() {

@@ -65,6 +65,10 @@ class SweepFile {
                                               std::size_t top_k,
                                               const Cell& cell);
 
+  // The same of evaluations and tasks, whose source with all that decides a cell has this number
+  // (ModelInputs::cell).
+  Result<std::optional<SweepResult>> earlier(std::uint64_t inputs, const Cell& cell);
+
   // Marks the run complete if it holds all cells of the plan. Returns whether it does.
   Result<bool> finish();
 

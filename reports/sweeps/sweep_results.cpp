@@ -56,7 +56,7 @@ void write_source(const ClosedLoopResult& result, PackedWriter& writer) {
         std::uint64_t{result.window}, std::uint64_t{result.streams}, std::uint64_t{result.tokens},
         std::uint64_t{result.longest}, std::uint64_t{result.marks.prompt},
         std::uint64_t{result.marks.question}, std::uint64_t{result.segment},
-        std::uint64_t{result.series_width}}) {
+        std::uint64_t{result.series_width}, result.inputs.weights, result.inputs.cell}) {
     writer.number(number);
   }
 }
@@ -67,11 +67,15 @@ void write_source(const TaskResult& result, PackedWriter& writer) {
   }
   writer.number(result.weight_bytes);
   writer.number(result.context);
-  writer.number(result.checksum);
+  for (const std::uint64_t number : {result.checksum, result.inputs.weights, result.inputs.cell}) {
+    writer.number(number);
+  }
   for (const AskedItem& item : result.items) {
     write_text(item.id, writer);
     write_text(item.group, writer);
-    for (const std::size_t number : {item.context, item.question, item.answer, item.choices}) {
+    for (const std::uint64_t number :
+         {std::uint64_t{item.context}, std::uint64_t{item.question}, std::uint64_t{item.answer},
+          std::uint64_t{item.choices}, item.checksum}) {
       writer.number(number);
     }
   }

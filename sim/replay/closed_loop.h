@@ -39,6 +39,16 @@ struct ClosedLoopCell {
   [[nodiscard]] RecallBin recall_in_all() const;
 };
 
+// What results were made of. 0 stands for what is not known, as in results files of older versions.
+struct ModelInputs {
+  std::uint64_t weights = 0;  // a checksum of the model's files, whatever their names
+  // Of all that decides a cell besides the version, its spec and its seed: weights, tokens, and the
+  // settings of the run. Only sweeps know it.
+  std::uint64_t cell = 0;
+
+  bool operator==(const ModelInputs&) const = default;
+};
+
 // The results of all specs on one text, as streams of any length or cut into windows.
 struct ClosedLoopResult {
   std::string model;         // its path, as given
@@ -55,6 +65,7 @@ struct ClosedLoopResult {
   Marks marks{};                 // of every stream
   std::size_t segment = 0;       // the first segment that tables show, a multiple of series_width
   std::size_t series_width = 0;  // targets of one stream per LossPoint
+  ModelInputs inputs{};
   std::vector<ClosedLoopCell> cells;
 
   // Whether the text asks questions that it answers.
@@ -71,6 +82,8 @@ struct AskedItem {
   std::size_t question = 0;  // tokens
   std::size_t answer = 0;    // tokens of the first right answer
   std::size_t choices = 0;   // how many the model ranked; 0: none
+  // XXH3-64 of what it asks and expects, whatever its id; 0: not known, as in older results files.
+  std::uint64_t checksum = 0;
 
   bool operator==(const AskedItem&) const = default;
 };
@@ -101,6 +114,7 @@ struct TaskResult {
   std::string file{};          // the task file's path, as given
   std::uint64_t checksum = 0;  // XXH3-64 of the file's bytes
   std::string storage{};       // of keys and values, as in --storage and --keys
+  ModelInputs inputs{};
   std::vector<AskedItem> items{};
   std::vector<TaskCell> cells{};
 };

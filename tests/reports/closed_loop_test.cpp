@@ -72,6 +72,7 @@ TEST_F(ClosedLoopReport, TheResultsFileGivesBackWhatItGot) {
     EXPECT_EQ(run.evaluations[i].context, results[i].context);
     EXPECT_EQ(run.evaluations[i].architecture, results[i].architecture);
     EXPECT_EQ(run.evaluations[i].longest, results[i].longest);
+    EXPECT_EQ(run.evaluations[i].inputs, results[i].inputs);
   }
 }
 
@@ -100,6 +101,15 @@ TEST_F(ClosedLoopReport, MoreTargetsAfterTheFirstLossThanTargetsAreDamage) {
   const auto run = read_run(db_);
   ASSERT_FALSE(run);
   EXPECT_THAT(run.error().message, HasSubstr("column eval_after.targets does not hold"));
+}
+
+TEST_F(ClosedLoopReport, AChecksumThatIsNoneIsDamage) {
+  store({fake_evaluation(512, true)}, "kvcheck eval");
+  auto database = taken(Database::open(db_));
+  ASSERT_TRUE(database.execute("UPDATE eval_inputs SET cell = 'x'"));
+  const auto run = read_run(db_);
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("column eval_inputs.cell does not hold"));
 }
 
 TEST_F(ClosedLoopReport, TheNewestOfEachKindMakeOneReport) {

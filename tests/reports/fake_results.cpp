@@ -19,6 +19,7 @@ ClosedLoopResult fake_evaluation(std::size_t targets, bool asks) {
   result.longest = targets + 1;
   result.segment = 256;
   result.series_width = 16;
+  result.inputs = {.weights = ~std::uint64_t{0}, .cell = 7};
   double nats = 1;
   for (const std::string spec : {"dense", "window:budget=32", "h2o:sinks=4,budget=32",
                                  "window:budget=64", "h2o:sinks=4,budget=64"}) {
@@ -50,6 +51,7 @@ TaskResult fake_tasks() {
   result.architecture = "gpt_neox";
   result.file = "folder/items.jsonl";
   result.storage = "f32";
+  result.inputs = {.weights = 5, .cell = ~std::uint64_t{0}};
   for (std::size_t i = 0; i < 10; ++i) {
     result.items.push_back({.id = "item, " + std::to_string(i),
                             .group = i < 5 ? "one" : "two",

@@ -103,8 +103,10 @@ TEST(Timings, KeepTheirRepetitionsAndThreads) {
               HasSubstr("column timed_details.mean_token_s"));
   EXPECT_NE(complains("UPDATE timed_details SET kernels = x'00' WHERE ordinal = 2"), "");
   // A file of the version before: no means, and nothing about the machine.
-  ASSERT_TRUE(
-      database.execute("DROP TABLE eval_after; DROP TABLE timed_details; PRAGMA user_version=9"));
+  ASSERT_TRUE(database.execute(
+      "DROP TABLE eval_inputs; DROP TABLE task_inputs; DROP TABLE task_item_texts; "
+      "DROP TABLE eval_after; "
+      "DROP TABLE timed_details; PRAGMA user_version=9"));
   const TimingResult bare = taken(read_run(path)).timings.front();
   EXPECT_EQ(bare.threads, 2U);
   EXPECT_EQ(bare.cells[17].mean_token_s, 0);

@@ -66,6 +66,7 @@ TEST(TaskItem, ErrorsNameTheLineAndTheField) {
   EXPECT_THAT(error_of(R"({"id":"a","context":"c","answers":["a\nb"]})"),
               HasSubstr("item.answers[0]: it has the stop"));
   EXPECT_THAT(error_of(good + "\n{\"id\":\"\xff\"}"), HasSubstr("line 2: byte 7 is not UTF-8"));
+  EXPECT_THAT(error_of("\xEF\xBB\xBF" + good), HasSubstr("line 1 begins with a byte order mark"));
 }
 
 }  // namespace

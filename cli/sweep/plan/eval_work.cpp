@@ -31,9 +31,9 @@ Result<std::unique_ptr<EvalWork>> EvalWork::create(const std::string& path,
   auto work = std::make_unique<EvalWork>(text);
   auto opened = model_of(path, text);
   if (!opened) return opened.error();
-  auto inputs = checksums_of_model(text);
-  if (!inputs) return inputs.error();
-  work->inputs_ = *std::move(inputs);
+  auto files = files_of_model(text);
+  if (!files) return files.error();
+  work->model_ = *std::move(files);
   const std::vector<Cell> specs = one_of_each_spec(cells);
   for (std::size_t i = 0; i < text.sources.size(); ++i) {
     const auto added = work->add(text.sources[i], specs, *opened, notes);
@@ -59,22 +59,23 @@ Result<void> EvalWork::add(const std::string& source,
     return malformed("the words of '" + other.plan.about.text + "' are given twice");
   }
   add_new(plan->notes, notes);
-  inputs_ += " " + hexadecimal(plan->about.checksum) + " " + hexadecimal(checksum_of_tokens(*plan));
+  checksums_ +=
+      " " + hexadecimal(plan->about.checksum) + " " + hexadecimal(checksum_of_tokens(*plan));
   if (text_.detail == Detail::summary) plan->about.series_width = plan->about.segment;
+  plan->about.inputs.weights = model_.weights;
+  Text& text = texts_.emplace_back();
   for (const EvalText& cut : plan->texts) {
     const std::string how = cut.window > 0 ? ", windows of " + std::to_string(cut.window) : "";
     planned_.push_back({.name = source + how, .cells = {}});
+    const std::string sums =
+        hexadecimal(plan->about.checksum) + " " + hexadecimal(checksum_of_tokens(*plan, cut));
+    text.inputs.push_back(cell_inputs(text_, model_, cut.window, sums));
   }
-  Text& text = texts_.emplace_back();
   text.cuts = std::move(plan->texts);
   text.plan = *std::move(plan);
   text.plan.texts.clear();
   text.plan.cells.clear();
   return {};
-}
-
-std::string EvalWork::inputs() const {
-  return inputs_;
 }
 
 Result<void> EvalWork::check_specs(std::span<const Cell> specs) const {
@@ -122,6 +123,7 @@ Result<reports::SweepResult> EvalWork::run(std::size_t source,
                                            const WorkOptions& options) const {
   EvalPlan plan = text_of(source).plan;
   plan.texts = {cut_of(source)};
+  plan.about.inputs.cell = inputs_of_cells(source);
   plan.cells.assign(cells.begin(), cells.end());
   plan.threads = options.threads;
   if (const auto sized = size_cells(plan); !sized) return sized.error();

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "kvcheck/base/error.h"
 #include "kvcheck/cli/evaluate/eval_plan.h"
+#include "kvcheck/cli/sweep/plan/model_words.h"
 #include "kvcheck/cli/sweep/plan/plan_text.h"
 #include "kvcheck/cli/sweep/plan/planned_work.h"
 
@@ -28,7 +30,11 @@ class EvalWork final : public PlannedWork {
 
   [[nodiscard]] std::span<const PlannedSource> sources() const override { return planned_; }
 
-  [[nodiscard]] std::string inputs() const override;
+  [[nodiscard]] std::string inputs() const override { return model_.items + checksums_; }
+
+  [[nodiscard]] std::uint64_t inputs_of_cells(std::size_t source) const override {
+    return text_of(source).inputs[source % text_.cuts.windows.size()];
+  }
 
   // Cells share nothing but the recording of the dense run for the open loop.
   [[nodiscard]] std::size_t most_cells() const override { return text_.cuts.open_loop ? 8 : 1; }
@@ -49,6 +55,7 @@ class EvalWork final : public PlannedWork {
   struct Text {
     EvalPlan plan;  // without cells and texts
     std::vector<EvalText> cuts;
+    std::vector<std::uint64_t> inputs;  // of cells, by cut
   };
 
   Result<void> add(const std::string& source,
@@ -71,7 +78,8 @@ class EvalWork final : public PlannedWork {
 
   PlanText text_;
   std::vector<Text> texts_;
-  std::string inputs_;
+  ModelFiles model_;
+  std::string checksums_;               // of texts and tokens
   std::vector<PlannedSource> planned_;  // by text, then window
 };
 

@@ -1,5 +1,7 @@
 #include "kvcheck/cli/sweep/plan/model_words.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -87,12 +89,27 @@ Result<std::shared_ptr<const OpenedModel>> model_of(const std::string& path, con
   return std::make_shared<const OpenedModel>(*std::move(opened));
 }
 
-Result<std::string> checksums_of_model(const PlanText& plan) {
+Result<ModelFiles> files_of_model(const PlanText& plan) {
   const auto items = items_of_path("model", plan.model.path);
   if (!items) return items.error();
-  std::string all;
-  for (const std::string& item : *items) all += " " + item;
-  return all;
+  ModelFiles files{.weights = checksum_of_items(*items, "model")};
+  for (const std::string& item : *items) files.items += " " + item;
+  return files;
+}
+
+std::uint64_t cell_inputs(const PlanText& plan,
+                          const ModelFiles& model,
+                          std::size_t window,
+                          std::string_view sums) {
+  PlanText same = plan;
+  same.sources.clear();
+  same.policies.clear();
+  same.budgets.clear();
+  same.seeds.clear();
+  same.chunk = 0;  // specs have theirs
+  same.cuts.windows = {static_cast<std::uint32_t>(window)};
+  const std::string all = plan_json(same) + model.items + " " + std::string(sums);
+  return std::max<std::uint64_t>(1, XXH3_64bits(all.data(), all.size()));
 }
 
 const Spec& dense_spec() {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kvcheck/base/error.h"
@@ -24,8 +25,22 @@ Result<Arguments> eval_arguments(const PlanText& plan, const std::string& source
 // The model of the plan in this file, opened. Errors name the field.
 Result<std::shared_ptr<const OpenedModel>> model_of(const std::string& path, const PlanText& plan);
 
-// Checksums of the weights, as text. Cost: reads all of them.
-Result<std::string> checksums_of_model(const PlanText& plan);
+// The files of a model with their checksums.
+struct ModelFiles {
+  std::string items{};        // as text, with their names
+  std::uint64_t weights = 0;  // as in ModelInputs
+};
+
+// Cost: reads all weights.
+Result<ModelFiles> files_of_model(const PlanText& plan);
+
+// What decides the cells of one source of the plan, as ModelInputs::cell: the model, the settings
+// of the plan, the size of windows, and `sums`, the checksums of the source. Lists of sources,
+// policies, budgets and seeds are not part of it. Never 0.
+std::uint64_t cell_inputs(const PlanText& plan,
+                          const ModelFiles& model,
+                          std::size_t window,
+                          std::string_view sums);
 
 // Never evicts.
 const Spec& dense_spec();

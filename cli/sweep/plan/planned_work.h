@@ -44,6 +44,10 @@ class PlannedWork {
   // The checksums of what the cells run on and with, as text.
   [[nodiscard]] virtual std::string inputs() const = 0;
 
+  // Of all that decides a cell of the source besides its spec and seed, as results files hold it
+  // (ModelInputs::cell). 0: they hold none of this kind.
+  [[nodiscard]] virtual std::uint64_t inputs_of_cells(std::size_t /*source*/) const { return 0; }
+
   // How many cells of a source are run together at most.
   [[nodiscard]] virtual std::size_t most_cells() const = 0;
 

@@ -40,14 +40,14 @@ Result<std::unique_ptr<SpeedWork>> SpeedWork::create(const std::string& path,
   if (!options) return at_field(path, text, "", options.error());
   auto model = opened_weights(*arguments);
   if (!model) return at_field(path, text, "model", model.error());
-  auto inputs = checksums_of_model(text);
-  if (!inputs) return inputs.error();
+  auto files = files_of_model(text);
+  if (!files) return files.error();
   auto work = std::make_unique<SpeedWork>();
   work->times_ = text.times;
   work->options_ = *options;
   work->options_.team = std::make_shared<Team>(text.times.threads);
   work->model_ = *std::move(model);
-  work->inputs_ = *std::move(inputs);
+  work->inputs_ = std::move(files->items);
   work->cells_ = cells.size();
   work->about_ = {.model = text.model.path,
                   .weights = text.model.weights,

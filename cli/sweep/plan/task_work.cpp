@@ -14,7 +14,7 @@ namespace {
 
 // Bytes of rows, with the tree around them: from the sizes of files of two sweeps.
 constexpr std::uint64_t of_file = 250;
-constexpr std::uint64_t of_item = 40;
+constexpr std::uint64_t of_item = 65;
 constexpr std::uint64_t of_cell = 60;
 constexpr std::uint64_t of_answer = 50;
 
@@ -27,9 +27,9 @@ Result<std::unique_ptr<TaskWork>> TaskWork::create(const std::string& path,
   auto work = std::make_unique<TaskWork>();
   const auto opened = model_of(path, text);
   if (!opened) return opened.error();
-  auto inputs = checksums_of_model(text);
-  if (!inputs) return inputs.error();
-  work->inputs_ = *std::move(inputs);
+  auto files = files_of_model(text);
+  if (!files) return files.error();
+  work->model_ = *std::move(files);
   const std::vector<Cell> specs = one_of_each_spec(cells);
   for (std::size_t i = 0; i < text.sources.size(); ++i) {
     const auto added = work->add(text, text.sources[i], specs, *opened, notes);
@@ -53,7 +53,10 @@ Result<void> TaskWork::add(const PlanText& text,
     return malformed("the items of '" + other.about.file + "' are given twice");
   }
   add_new(plan->notes, notes);
-  inputs_ += " " + hexadecimal(plan->about.checksum) + " " + hexadecimal(checksum_of_tokens(*plan));
+  const std::string sums =
+      hexadecimal(plan->about.checksum) + " " + hexadecimal(checksum_of_tokens(*plan));
+  checksums_ += " " + sums;
+  plan->about.inputs = {.weights = model_.weights, .cell = cell_inputs(text, model_, 0, sums)};
   plan->cells.clear();
   files_.push_back(*std::move(plan));
   return {};

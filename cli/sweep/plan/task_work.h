@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/cli/sweep/plan/model_words.h"
 #include "kvcheck/cli/sweep/plan/plan_text.h"
 #include "kvcheck/cli/sweep/plan/planned_work.h"
 #include "kvcheck/cli/tasks/task_plan.h"
@@ -25,7 +27,11 @@ class TaskWork final : public PlannedWork {
 
   [[nodiscard]] std::span<const PlannedSource> sources() const override { return planned_; }
 
-  [[nodiscard]] std::string inputs() const override { return inputs_; }
+  [[nodiscard]] std::string inputs() const override { return model_.items + checksums_; }
+
+  [[nodiscard]] std::uint64_t inputs_of_cells(std::size_t source) const override {
+    return files_[source].about.inputs.cell;
+  }
 
   [[nodiscard]] std::size_t most_cells() const override { return 1; }
 
@@ -48,7 +54,8 @@ class TaskWork final : public PlannedWork {
                    std::vector<std::string>& notes);
 
   std::vector<TaskPlan> files_;  // without cells
-  std::string inputs_;
+  ModelFiles model_;
+  std::string checksums_;  // of files and tokens
   std::vector<PlannedSource> planned_;
 };
 
