@@ -769,7 +769,7 @@ def dictionaries():
     for key, text in words.items():
         for target in shared.get(key, [key]):
             with open(os.path.join(folder, target + ".dict"), "w") as file:
-                file.writelines('"%s"\n' % word for word in text.split())
+                file.writelines('"%s"\n' % word.replace("\\", "\\\\") for word in text.split())
 
 
 if __name__ == "__main__":

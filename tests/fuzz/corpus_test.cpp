@@ -49,6 +49,15 @@ TEST(CorpusScript, WritesWhatIsStored) {
   }
 }
 
+// libFuzzer refuses a dictionary with another escape, and so never runs the target.
+TEST(CorpusScript, BackslashesOfDictionariesAreEscaped) {
+  for (const auto& [name, text] : files_below(KVCHECK_SOURCE_DIR "/fuzz/dictionaries")) {
+    for (std::size_t at = text.find('\\'); at != std::string::npos; at = text.find('\\', at + 2)) {
+      EXPECT_THAT("\\\"x", testing::HasSubstr(text.substr(at + 1, 1))) << name;
+    }
+  }
+}
+
 class Corpus : public testing::TestWithParam<Target> {};
 
 // A target that finds a fault ends its process, so each corpus runs in a child process, which names
