@@ -14,7 +14,7 @@ namespace {
 
 // Bytes of rows, with the tree around them: from the sizes of files of two sweeps.
 constexpr std::uint64_t of_file = 250;
-constexpr std::uint64_t of_item = 65;
+constexpr std::uint64_t of_item = 100;
 constexpr std::uint64_t of_cell = 60;
 constexpr std::uint64_t of_answer = 50;
 
