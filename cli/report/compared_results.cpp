@@ -191,8 +191,8 @@ Result<reports::Selection> selection_of(const Arguments& arguments,
   const auto layer = layer_of(arguments, files, measures);
   if (!layer) return layer.error();
   reports::Selection selection{.window = *window, .length = *length, .layer = *layer};
-  selection.items_by_text =
-      std::ranges::all_of(files, [](const Runs& runs) { return reports::know_items(runs); });
+  selection.items_by_text = std::ranges::all_of(
+      files, [](const Runs& runs) { return reports::items_have_checksums(runs); });
   const std::vector<std::string> words = arguments.values("policies");
   if (words.empty()) return selection;
   std::set<std::string> accepted;

@@ -92,7 +92,7 @@ std::set<std::string> settings_in(std::span<const StoredRun> runs, MeasuredIn in
   return settings;
 }
 
-bool know_items(std::span<const StoredRun> runs) {
+bool items_have_checksums(std::span<const StoredRun> runs) {
   for (const StoredRun& run : runs) {
     for (const TaskResult& tasks : run.tasks) {
       for (const AskedItem& item : tasks.items) {

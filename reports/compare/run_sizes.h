@@ -31,7 +31,7 @@ std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs);
 std::set<std::string> settings_in(std::span<const StoredRun> runs, MeasuredIn in);
 
 // Whether every item of tasks in the runs has a checksum of its own.
-bool know_items(std::span<const StoredRun> runs);
+bool items_have_checksums(std::span<const StoredRun> runs);
 
 // The first text of which the evaluations in windows of this size, or all, hold several lengths, as
 // "book.txt with 129 and with 512 tokens": a text and its beginning are not two texts. Empty if
