@@ -130,9 +130,9 @@ void TaggedCache::attend(CacheUnit& unit, std::span<const Token> chunk, std::siz
     const std::size_t begin = facts.weights.size();
     facts.weights.resize(begin + returned.size());
     for (std::size_t i = 0; i < returned.size(); ++i) {
-      const auto rank = std::ranges::find(visible, returned[i]) - visible.begin();
-      if (rank == static_cast<std::ptrdiff_t>(visible.size())) continue;
-      facts.weights[begin + i] = weights[head][static_cast<std::size_t>(rank)];
+      const auto at = std::ranges::lower_bound(visible, returned[i]);
+      if (at == visible.end() || *at != returned[i]) continue;
+      facts.weights[begin + i] = weights[head][static_cast<std::size_t>(at - visible.begin())];
     }
   }
   if (ranked) observe(unit, visible, mass);
@@ -165,9 +165,9 @@ std::vector<double> TaggedCache::key_positions(const Rows& returned, const Rows&
   std::vector<double> keys;
   if (options_.positions != PositionMode::in_cache) return keys;
   for (const std::size_t row : returned) {
-    const auto rank = std::ranges::find(visible, row) - visible.begin();
-    const bool sees = rank < static_cast<std::ptrdiff_t>(visible.size());
-    keys.push_back(sees ? static_cast<double>(rank) : not_reported);
+    const auto at = std::ranges::lower_bound(visible, row);
+    const bool sees = at != visible.end() && *at == row;
+    keys.push_back(sees ? static_cast<double>(at - visible.begin()) : not_reported);
   }
   return keys;
 }
