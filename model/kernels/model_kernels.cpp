@@ -1,6 +1,7 @@
 #include "kvcheck/model/kernels/model_kernels.h"
 
 #include "kvcheck/base/aligned_floats.h"
+#include "kvcheck/base/threads/of_this_thread.h"
 #include "kvcheck/model/kernels/model_kernels_detail.h"
 
 namespace kv::model {
@@ -12,10 +13,14 @@ const KernelTables<ModelKernels>& tables() {
   return made;
 }
 
+struct Scratch {
+  AlignedFloats floats;
+};
+
 }  // namespace
 
 float* scratch_floats(std::size_t n) {
-  thread_local AlignedFloats floats;
+  AlignedFloats& floats = of_this_thread<Scratch>().floats;
   if (floats.size() < n) floats.resize(n);
   return floats.data();
 }

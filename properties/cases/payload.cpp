@@ -11,6 +11,7 @@
 
 #include "kvcheck/base/check.h"
 #include "kvcheck/base/half.h"
+#include "kvcheck/base/threads/of_this_thread.h"
 
 namespace kv::properties {
 namespace {
@@ -252,13 +253,13 @@ std::vector<float> store_in_groups(std::span<float> vector, Precision precision)
 }
 
 KeyReading read_key(std::span<const float, key_size> key, PairLayout layout) {
-  thread_local std::array<KnownVectors<key_size, KeyReading>, 2> known;
+  auto& known = of_this_thread<std::array<KnownVectors<key_size, KeyReading>, 2>>();
   return known[layout == PairLayout::half_split ? 0 : 1].read(
       key, [layout](std::span<const float, key_size> vector) { return decoded(vector, layout); });
 }
 
 ValueReading read_value(std::span<const float, value_size> value) {
-  thread_local KnownVectors<value_size, ValueReading> known;
+  auto& known = of_this_thread<KnownVectors<value_size, ValueReading>>();
   return known.read(value,
                     [](std::span<const float, value_size> vector) { return decoded(vector); });
 }

@@ -23,7 +23,7 @@ struct Ban {
   std::string_view instead;
 };
 
-const std::array<Ban, 13> bans = {{
+const std::array<Ban, 14> bans = {{
     {{"rand(", "srand(", "rand_r(", "drand48(", "std::random_device", "<random>", "std::mt19937"},
      {},
      {},
@@ -64,6 +64,13 @@ const std::array<Ban, 13> bans = {{
      {"tests/", "bench/", "fuzz/"},
      {},
      "they abort if memory runs out; list and remove folders with base/folder.h"},
+    {{"thread_local"},
+     {"base/threads/of_this_thread.h", "tests/", "bench/",
+      // A pointer and numbers, which nothing has to destroy.
+      "sim/steps/decision_log.cpp", "python/bindings/forks.cpp", "python/bindings/interrupt.cpp"},
+     {},
+     "the C library ends the program if no memory is left to note its destructor; use "
+     "of_this_thread (base/threads/of_this_thread.h)"},
     {{"std::ostringstream", "std::stringstream"},
      {"base/text/text_stream.h", "tests/", "bench/", "fuzz/", "examples/"},
      {},
@@ -77,6 +84,8 @@ const std::array<Ban, 13> bans = {{
       "properties/case_run.cpp", "properties/subjects/spec_caches.cpp",
       // Exceptions are Python's errors, and pybind11's.
       "python/bindings/",
+      // The C library's lack of memory, which is no Error of a caller.
+      "base/threads/of_this_thread.h",
       // Lack of memory that is met while a policy of a user runs.
       "policies/guarded.h",
       // What no caller can go on after: no child process, a right subject that breaks a law, or a

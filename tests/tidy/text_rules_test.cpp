@@ -63,6 +63,7 @@ TEST(TidyRule, FindsBannedWords) {
   EXPECT_EQ(count("properties/cases/child.cpp", "std::putchar(c);"), 1);
   EXPECT_EQ(count("cli/a.cpp", "for (fs::directory_iterator at(a); at != b;) c();"), 1);
   EXPECT_EQ(count("tests/a.cpp", "std::filesystem::remove_all(a);"), 0);
+  EXPECT_EQ(count("sim/a.cpp", "thread_local std::vector<int> a;"), 1);
   EXPECT_EQ(count("sim/a.cpp", "std::ostringstream a;"), 1);
   EXPECT_EQ(count("sim/a.cpp", "A* a = new A; // new"), 1);
   EXPECT_EQ(count("sim/a.cpp", "#include <new>"), 0);
