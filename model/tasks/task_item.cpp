@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <boost/json/parse.hpp>
 #include <boost/json/stream_parser.hpp>
 #include <optional>
 #include <set>
@@ -75,13 +76,40 @@ TaskItem item_at(const JsonAt& at) {
   return item;
 }
 
+// The place of the first text that is not UTF-8; empty if there is none.
+std::string place_not_utf8(const boost::json::value& value, const std::string& place) {
+  std::string found;
+  if (const auto* const text = value.if_string()) {
+    if (first_invalid_utf8(std::string_view(*text))) found = place;
+  } else if (const auto* const list = value.if_array()) {
+    for (std::size_t i = 0; i < list->size() && found.empty(); ++i) {
+      found = place_not_utf8((*list)[i], place + "[" + std::to_string(i) + "]");
+    }
+  } else if (const auto* const object = value.if_object()) {
+    for (auto field = object->begin(); field != object->end() && found.empty(); ++field) {
+      const bool named = !first_invalid_utf8(std::string_view(field->key()));
+      found =
+          named ? place_not_utf8(field->value(), place + "." + std::string(field->key())) : place;
+    }
+  }
+  return found;
+}
+
+Error not_utf8(std::string_view line, const std::string& where, std::size_t byte) {
+  boost::json::error_code failed;
+  boost::json::parse_options options;
+  options.allow_invalid_utf8 = true;
+  const auto value = boost::json::parse({line.data(), line.size()}, failed, {}, options);
+  const std::string place = failed ? std::string() : place_not_utf8(value, "item");
+  return malformed(where + ": " + (place.empty() ? "" : printable_line(place) + ": ") + "byte " +
+                   std::to_string(byte) + " of the line is not UTF-8");
+}
+
 Result<TaskItem> parse_item(std::string_view line, const std::string& where) {
   if (line.starts_with("\xEF\xBB\xBF")) {
     return malformed(where + " begins with a byte order mark; expected a file without one");
   }
-  if (const auto at = first_invalid_utf8(line)) {
-    return malformed(where + ": byte " + std::to_string(*at) + " is not UTF-8");
-  }
+  if (const auto at = first_invalid_utf8(line)) return not_utf8(line, where, *at);
   boost::json::stream_parser parser;
   boost::json::error_code failed;
   const std::size_t used = parser.write_some(line.data(), line.size(), failed);

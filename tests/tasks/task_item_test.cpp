@@ -65,7 +65,12 @@ TEST(TaskItem, ErrorsNameTheLineAndTheField) {
               HasSubstr("item.answers[1]: it has the stop '.', before which every generated"));
   EXPECT_THAT(error_of(R"({"id":"a","context":"c","answers":["a\nb"]})"),
               HasSubstr("item.answers[0]: it has the stop"));
-  EXPECT_THAT(error_of(good + "\n{\"id\":\"\xff\"}"), HasSubstr("line 2: byte 7 is not UTF-8"));
+  EXPECT_THAT(error_of(good + "\n{\"id\":\"\xff\"}"),
+              HasSubstr("line 2: item.id: byte 7 of the line is not UTF-8"));
+  EXPECT_THAT(error_of("{\"id\":\"a\",\"answers\":[\"x\",\"y\xc3\"]}"),
+              HasSubstr("line 1: item.answers[1]: byte 27 of the line is not UTF-8"));
+  EXPECT_THAT(error_of("{\"i\xff\":1}"), HasSubstr("line 1: item: byte 3 of the line"));
+  EXPECT_THAT(error_of("{\"id\":\"\xff"), HasSubstr("line 1: byte 7 of the line is not UTF-8"));
   EXPECT_THAT(error_of("\xEF\xBB\xBF" + good), HasSubstr("line 1 begins with a byte order mark"));
 }
 
