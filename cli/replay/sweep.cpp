@@ -56,7 +56,7 @@ Result<std::vector<Spec>> specs_of(const std::string& word, const Sweep& sweep) 
   // A policy without a budget would refuse the one that the sweep adds.
   const Result<Spec> alone = parse_spec(word, {.budget = 0, .chunk = sweep.chunk});
   const bool has_its_own =
-      alone && (!alone->bounded() || (alone->phases.ratio > 0 && sweep.budgets_are_taken));
+      alone && (!alone->bounded() || (sweep.budgets_are_taken && !leaves_budget_open(word)));
   if (sweep.budgets.empty() || has_its_own) {
     if (!alone) return alone.error();
     return std::vector<Spec>{*alone};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
 #include <ostream>
 #include <span>
@@ -101,7 +100,8 @@ constexpr std::string_view help =
     "  kvcheck compare run.db --json compared.jsonl\n"
     "\n"
     "Exit status: 0 nothing became worse, or one file; 1 a spec is worse in AFTER.db (with fewer\n"
-    "than six texts: its mean is worse by more than the margin); 2 usage or bad input.\n";
+    "than six texts: its mean is worse by more than the margin); 2 usage or bad input; 3 nothing\n"
+    "became worse, but AFTER.db lacks a spec or a text of BEFORE.db.\n";
 
 using Runs = std::vector<reports::StoredRun>;
 
@@ -272,18 +272,17 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
   const auto comparisons = comparisons_of(*arguments, *runs, *measures, *selection, streams.err);
   if (!comparisons) return comparisons.error();
   if (auto done = write_files(*comparisons, outputs, streams); !done) return done.error();
-  Outcome outcome = Outcome::done;
   for (const reports::Comparison& comparison : *comparisons) {
-    const bool worse = std::ranges::any_of(
-        comparison.rows, [&](const reports::ComparedSpec& row) { return comparison.worse(row); });
-    if (comparison.files && worse) outcome = Outcome::law_broken;
     if (outputs.on_standard_output()) continue;
     streams.out << comparison.title() << ", " << comparison.measure.counted(comparison.texts)
                 << "\n\n"
                 << to_text(reports::table_of(comparison), streams.columns) << "\n"
                 << folded(reports::words_of(comparison), streams.columns) << "\n\n";
   }
-  return outcome;
+  if (reports::any_worse(*comparisons)) return Outcome::law_broken;
+  if (!reports::any_missing(*comparisons)) return Outcome::done;
+  streams.err << "kvcheck compare: the second file lacks specs or texts of the first\n";
+  return Outcome::incomplete;
 }
 
 }  // namespace

@@ -59,6 +59,17 @@ bool Comparison::worse(const ComparedSpec& row) const {
   return row.finding == (measure.more_is_better ? Finding::lower : Finding::higher);
 }
 
+bool any_worse(std::span<const Comparison> comparisons) {
+  return std::ranges::any_of(comparisons, [](const Comparison& one) {
+    return one.files &&
+           std::ranges::any_of(one.rows, [&](const ComparedSpec& row) { return one.worse(row); });
+  });
+}
+
+bool any_missing(std::span<const Comparison> comparisons) {
+  return std::ranges::any_of(comparisons, [](const Comparison& one) { return one.missing > 0; });
+}
+
 Comparison compare_files(const MeasuredTexts& before,
                          const MeasuredTexts& after,
                          const Measure& measure,
@@ -70,11 +81,14 @@ Comparison compare_files(const MeasuredTexts& before,
                         .files = true};
   const std::string_view units = measure.units();
   const std::string unit(units.substr(0, units.size() - 1));  // "text" of "texts"
-  leave_out(comparison, missing_texts(before, after), unit, "in the first file only");
+  const auto lost_texts = missing_texts(before, after);
+  leave_out(comparison, lost_texts, unit, "in the first file only");
   leave_out(comparison, missing_texts(after, before), unit, "in the second file only");
   const auto old_specs = canonicals_of(before);
   const auto new_specs = canonicals_of(after);
-  leave_out(comparison, missing_in(old_specs, new_specs), "spec", "in the first file only");
+  const auto lost_specs = missing_in(old_specs, new_specs);
+  leave_out(comparison, lost_specs, "spec", "in the first file only");
+  comparison.missing = lost_texts.size() + lost_specs.size();
   leave_out(comparison, missing_in(new_specs, old_specs), "spec", "in the second file only");
   if (!before.weights.empty() && !after.weights.empty() && before.weights != after.weights) {
     comparison.left_out.emplace_back("The weights of the models in the two files are not the same");

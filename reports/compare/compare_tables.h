@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct Comparison {
   std::size_t texts = 0;               // that are in both files, or in the one
   std::size_t tests = 0;               // for which p-values are corrected
   bool files = false;                  // two files are compared, not specs
+  std::size_t missing = 0;             // specs and texts that the second file lacks
   // As sentences: specs and texts that only one side has, models that differ, and means over other
   // queries.
   std::vector<std::string> left_out{};
@@ -68,6 +70,11 @@ Comparison compare_files(const MeasuredTexts& before,
                          const MeasuredTexts& after,
                          const Measure& measure,
                          const CompareOptions& options);
+
+// Whether the second of two files is worse than the first in anything, or lacks a spec or a text of
+// it; of one file's specs never.
+bool any_worse(std::span<const Comparison> comparisons);
+bool any_missing(std::span<const Comparison> comparisons);
 
 // The specs of each budget with options.against or the best, over the texts that both have. Caches
 // that store more than their budget are compared among themselves. Specs that have nothing to be

@@ -132,9 +132,9 @@ void read_numbers(const JsonAt& at, Condition& condition) {
   condition.length = number_if(at, "length", "a number of tokens");
   condition.layer = number_if(at, "layer", "the number of a layer");
   check_fields(at, condition);
-  // The last name stands for no field of a mean.
+  // Without a second spec, a name again.
   at.only_ever({"about", "results", "measure", "of", "spread", "window", "length", "layer", name,
-                two ? std::string_view("against") : name});
+                two ? std::string_view("against") : std::string_view("results")});
 }
 
 Condition condition_at(const JsonAt& at) {

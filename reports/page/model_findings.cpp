@@ -8,6 +8,7 @@
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/lines.h"
 #include "kvcheck/reports/numbers/row_names.h"
+#include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/page/findings.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/tables.h"
@@ -35,6 +36,39 @@ auto dense_cell(const Outcome& result) {
     if (other == nullptr) other = &cell;
   }
   return other;
+}
+
+// Cells that are ranked with each other, and cells beside them.
+struct Ranked {
+  std::vector<std::size_t> some{};
+  std::vector<std::size_t> beside{};
+
+  // " Not ranked, because the cache stores more than the budget: h2o lazy:64."; empty if all are.
+  [[nodiscard]] std::string words(const std::vector<Spec>& specs,
+                                  const std::vector<std::string>& names) const {
+    std::vector<std::string> others;
+    for (const std::size_t i : beside) {
+      if (std::ranges::find(others, names[i]) == others.end()) others.push_back(names[i]);
+    }
+    if (others.empty()) return "";
+    const std::string why =
+        stores_more(specs[beside.front()]) ? "more than the budget" : "no more than the budget";
+    return " Not ranked, because the cache" +
+           std::string(others.size() == 1 ? " stores " : "s store ") + why + ": " +
+           join(others, ", ") + ".";
+  }
+};
+
+// Those that store no more than their budget; if there are not two of them, those that store more.
+Ranked ranked(const std::vector<Spec>& specs, const std::vector<std::size_t>& cells) {
+  Ranked within;
+  for (const std::size_t i : cells) {
+    (stores_more(specs[i]) ? within.beside : within.some).push_back(i);
+  }
+  if (within.some.size() < 2 && within.beside.size() > within.some.size()) {
+    std::swap(within.some, within.beside);
+  }
+  return within;
 }
 
 // What the cell of dense_cell() is compared as.
@@ -71,11 +105,13 @@ std::vector<std::string> policy_findings(const ClosedLoopResult& result) {
   const std::uint32_t budget = middle_budget(specs);
   const std::vector<std::string> names = names_of_cells(result);
   const ClosedLoopCell* const dense = dense_cell(result);
-  std::vector<std::size_t> some;
-  for (std::size_t i = 0; i < result.cells.size(); ++i) {
-    const Spec& spec = result.cells[i].cell.spec;
-    if (spec.policy->name != "dense" && spec.bounded() && spec.budget == budget) some.push_back(i);
+  std::vector<std::size_t> cells;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const bool bounded = specs[i].policy->name != "dense" && specs[i].bounded();
+    if (bounded && specs[i].budget == budget) cells.push_back(i);
   }
+  Ranked within = ranked(specs, cells);
+  std::vector<std::size_t>& some = within.some;
   std::vector<std::string> findings;
   if (some.size() < 2) return findings;
   std::ranges::stable_sort(some, {}, [&](std::size_t i) { return result.cells[i].perplexity(); });
@@ -89,7 +125,7 @@ std::vector<std::string> policy_findings(const ClosedLoopResult& result) {
     first += "; " + nothing_evicted(dense->cell, result.storage) + " it is " +
              perplexity_entry(dense->perplexity()).text;
   }
-  findings.push_back(first + ".");
+  findings.push_back(first + "." + within.words(specs, names));
   if (dense != nullptr && result.longest > result.context && result.context > 0) {
     findings.push_back("The text is longer than the " + with_commas(result.context) +
                        " tokens that the model was trained on, so the model with nothing evicted "
@@ -124,15 +160,22 @@ std::string middle_budget_text(const std::vector<Spec>& specs) {
   return uses.empty() ? "" : std::ranges::max_element(uses, {}, by_count)->first;
 }
 
-// How many items each policy of that budget answered exactly, as the mean over its seeds.
-std::map<std::string, double> answered(const TaskResult& result, const std::string& budget) {
-  std::vector<Spec> specs;
-  for (const TaskCell& cell : result.cells) specs.push_back(cell.cell.spec);
-  const std::vector<std::string> names = names_of(specs);
-  std::map<std::string, std::pair<double, double>> sums;  // of answers, of seeds
+// The cells whose budget has that text.
+std::vector<std::size_t> cells_at(const std::vector<Spec>& specs, const std::string& budget) {
+  std::vector<std::size_t> cells;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const std::string own = specs[i].budget_text() + (specs[i].budget > 0 ? " tokens" : "");
-    if (evicts_nothing(specs[i]) || !specs[i].bounded() || own != budget) continue;
+    if (!evicts_nothing(specs[i]) && specs[i].bounded() && own == budget) cells.push_back(i);
+  }
+  return cells;
+}
+
+// How many items each policy of these cells answered exactly, as the mean over its seeds.
+std::map<std::string, double> answered(const TaskResult& result,
+                                       const std::vector<std::size_t>& cells,
+                                       const std::vector<std::string>& names) {
+  std::map<std::string, std::pair<double, double>> sums;  // of answers, of seeds
+  for (const std::size_t i : cells) {
     auto& [right, seeds] = sums[names[i]];
     right +=
         static_cast<double>(std::ranges::count(result.cells[i].answers, true, &TaskAnswer::exact));
@@ -167,7 +210,9 @@ std::vector<std::string> findings_of(const TaskResult& result) {
   std::vector<Spec> specs;
   for (const TaskCell& cell : result.cells) specs.push_back(cell.cell.spec);
   const std::string budget = middle_budget_text(specs);
-  const std::map<std::string, double> counts = answered(result, budget);
+  const std::vector<std::string> names = names_of(specs);
+  const Ranked within = ranked(specs, cells_at(specs, budget));
+  const std::map<std::string, double> counts = answered(result, within.some, names);
   if (counts.empty() || result.items.empty()) return {};
   const auto by_count = [](const auto& pair) { return pair.second; };
   const auto [fewest, most_of] = std::ranges::minmax_element(counts, {}, by_count);
@@ -181,7 +226,7 @@ std::vector<std::string> findings_of(const TaskResult& result) {
     text += "; " + nothing_evicted(dense->cell, result.storage) + " it is " +
             std::to_string(std::ranges::count(dense->answers, true, &TaskAnswer::exact));
   }
-  return {text + "."};
+  return {text + "." + within.words(specs, names)};
 }
 
 }  // namespace kv::reports

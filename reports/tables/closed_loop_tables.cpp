@@ -171,10 +171,12 @@ std::string perplexity_words(const ClosedLoopResult& result) {
   const std::string beginning =
       "Once evicting is the perplexity over the targets from the policy's first loss on. ";
   const std::string others =
-      "Each budget begins at another target, so compare policies at one budget";
+      "Where the first loss is depends on the budget and on when a cache trims, so compare rows "
+      "with as many "
+      "targets";
   if (!has_dense_after(result)) return beginning + others + ".";
   return beginning + "Dense there is dense's over the same targets. " + others +
-         ", or each with dense there.";
+         ", or each row with dense there.";
 }
 
 Table recall_table(const ClosedLoopResult& result) {

@@ -9,6 +9,7 @@
 #include "kvcheck/base/text/json_text.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/statistics.h"
+#include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/tables/closed_loop_tables.h"
 
 namespace kv::reports {
@@ -75,7 +76,8 @@ std::string loops_words(const ClosedLoopResult& result) {
   std::map<std::uint32_t, Pairs> by_budget;
   for (const ClosedLoopCell& cell : result.cells) {
     all.add(cell);
-    if (cell.cell.spec.bounded()) by_budget[cell.cell.spec.budget].add(cell);
+    // As in all rankings, without those that store more.
+    if (!stores_more(cell.cell.spec)) by_budget[cell.cell.spec.budget].add(cell);
   }
   std::string words =
       "Spearman's rank correlation of retained mass (a replay of the dense run: open loop) and "
@@ -84,7 +86,7 @@ std::string loops_words(const ClosedLoopResult& result) {
   for (const auto& [budget, pairs] : by_budget) {
     if (pairs.mass.size() < 3) continue;
     words += ", " + pairs.words() + " over the " + std::to_string(pairs.mass.size()) +
-             " at budget " + std::to_string(budget);
+             " that store at most " + std::to_string(budget);
   }
   return words + ".";
 }

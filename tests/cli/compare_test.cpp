@@ -68,7 +68,7 @@ TEST_F(Compare, CopiesUnderOtherNamesAreTheSameTexts) {
   }
   replay("b", 6, four);
   const Ran ran = compare({"a.db", "b.db", "--measure", "retained_mass"});
-  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.status, 3) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("same"), HasSubstr("1 text is in the first file only: z7")));
 }
 
@@ -148,10 +148,13 @@ TEST_F(Compare, WhatOneFileLacksIsNamed) {
   replay("a", 8, four);
   replay("b", 7, {"h2o", "tova"});
   const Ran ran = compare({"a.db", "b.db", "--measure", "retained_mass"});
-  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("the second file lacks specs or texts of the first"));
   EXPECT_THAT(ran.out, AllOf(HasSubstr("7 texts"),
                              HasSubstr("1 text is in the first file only: z8.safetensors"),
                              HasSubstr("4 specs are in the first file only: streaming")));
+  // What is only in the second file was added.
+  EXPECT_EQ(compare({"b.db", "a.db", "--measure", "retained_mass"}).status, 0);
 }
 
 TEST_F(Compare, SpecsAreRankedAgainstTheBestOrTheNamedOne) {

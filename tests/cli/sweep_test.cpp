@@ -72,6 +72,15 @@ TEST_F(SweepPlan, GivesEachBudgetToAPresetWithoutOne) {
   EXPECT_THAT(budgets, ElementsAre(32, 64));
 }
 
+TEST_F(SweepPlan, LeavesASpecItsOwnBudgetBesideOthersThatTakeThose) {
+  std::vector<std::string> cells;
+  for (const Cell& cell :
+       planned({{"h2o", "window:budget=24", "@streaming-llm"}, {32, 64}, {1}, 0})) {
+    cells.push_back(std::string(cell.spec.policy->name) + " " + std::to_string(cell.spec.budget));
+  }
+  EXPECT_THAT(cells, ElementsAre("h2o 32", "h2o 64", "window 24", "streaming 512"));
+}
+
 TEST_F(SweepPlan, SaysHowAPresetWithABudgetOfItsOwnRunsAtSeveral) {
   EXPECT_EQ(refused({{"@streaming-llm"}, {32, 64}, {1}, 0}).message,
             "'@streaming-llm' has a budget of its own, 512, but --budget asks for 32,64; leave out "

@@ -171,7 +171,7 @@ TEST(ClosedLoopText, OnceEvictingStandsBesideDenseOverTheSameTargets) {
   // The window's 32 first targets have 512 * 1.25 - 480 * 1.375 nats, and dense's 512 targets 512.
   EXPECT_NEAR(std::stod(entry_under(table, "dense_perplexity_after", 1).exact),
               std::exp((512 - (512 * 1.25 - 480 * 1.375)) / 480), 1e-9);
-  EXPECT_THAT(perplexity_words(result), HasSubstr("or each with dense there."));
+  EXPECT_THAT(perplexity_words(result), HasSubstr("or each row with dense there."));
 }
 
 TEST(ClosedLoopText, OnceEvictingStandsAloneWithoutADenseThatStoresAlike) {
@@ -180,7 +180,7 @@ TEST(ClosedLoopText, OnceEvictingStandsAloneWithoutADenseThatStoresAlike) {
   Table table = perplexity_table(result);
   EXPECT_EQ(entry_under(table, "dense_perplexity_after", 1).text, "no column");
   EXPECT_EQ(table.columns.back().name, "targets_after");
-  EXPECT_THAT(perplexity_words(result), EndsWith("compare policies at one budget."));
+  EXPECT_THAT(perplexity_words(result), EndsWith("compare rows with as many targets."));
   result.cells.resize(1);
   table = perplexity_table(result);
   EXPECT_EQ(table.columns.back().name, "kv_kib");

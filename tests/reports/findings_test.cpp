@@ -112,6 +112,25 @@ TEST(Findings, CompareWithNothingEvictedAndStoredAsTheRunSays) {
   }
 }
 
+TEST(Findings, RankNoCacheThatStoresMoreBesideThoseThatDoNot) {
+  const auto findings = findings_of(
+      with_specs({"window:budget=32;timing=lazy:8", "window:budget=32", "h2o:budget=32"}));
+  EXPECT_THAT(
+      findings.at(0),
+      AllOf(HasSubstr("the lowest perplexity is that of window (3.490), the highest that of "
+                      "h2o (4.482)."),
+            ::testing::EndsWith(" Not ranked, because the cache stores more than the budget: "
+                                "window lazy:8.")));
+  // Where most store more, these are ranked.
+  const auto prompts = findings_of(with_specs(
+      {"window:budget=32;compress=prompt", "h2o:budget=32;compress=prompt", "h2o:budget=32"}));
+  EXPECT_THAT(prompts.at(0),
+              AllOf(HasSubstr("is that of window compress=prompt (2.718), the highest that of h2o "
+                              "compress=prompt (3.490)."),
+                    ::testing::EndsWith(
+                        " Not ranked, because the cache stores no more than the budget: h2o.")));
+}
+
 TEST(Findings, NameTheStorageOfNothingEvictedWhereItIsNotThatOfTheRun) {
   const std::vector<std::string> findings =
       findings_of(with_specs({"window:budget=32", "h2o:budget=32", "dense;storage=int4", "@kivi"}));
@@ -150,6 +169,11 @@ TEST(Findings, CountTheItemsThatWereAnswered) {
       ElementsAre("With a budget of 32 tokens, of 10 items the most were answered exactly "
                   "with tova (10), the fewest with h2o and window (5); with nothing evicted "
                   "it is 10."));
+  result.cells.back().cell.spec = testing::taken(parse_spec("tova:budget=32;timing=lazy:8"));
+  EXPECT_THAT(findings_of(result),
+              ElementsAre("With a budget of 32 tokens, of 10 items the most were answered exactly "
+                          "with h2o and window (5); with nothing evicted it is 10. Not ranked, "
+                          "because the cache stores more than the budget: tova lazy:8."));
   result.cells = {result.cells.front()};
   EXPECT_THAT(findings_of(result), IsEmpty());
 }
