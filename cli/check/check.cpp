@@ -178,12 +178,13 @@ Result<void> write_report(const properties::BatteryResult& report,
   return {};
 }
 
-// Cases depend on the options alone, so they are those that the laws were tried on.
-Result<void> record(properties::Family& family,
-                    const Arguments& arguments,
-                    CheckFiles& files,
-                    Streams& streams) {
-  if (!files.record.is_requested() || interrupted()) return {};
+// In how many of the runs that --record writes the cache failed. Cases depend on the options alone,
+// so they are those that the laws were tried on.
+Result<std::uint64_t> record(properties::Family& family,
+                             const Arguments& arguments,
+                             CheckFiles& files,
+                             Streams& streams) {
+  if (!files.record.is_requested() || interrupted()) return 0;
   const auto options = options_of(arguments);
   if (!options) return options.error();
   std::string lines;
@@ -193,7 +194,8 @@ Result<void> record(properties::Family& family,
         return {};
       });
   if (!recorded) return recorded.error();
-  return files.record.write(lines, streams);
+  if (auto done = files.record.write(lines, streams); !done) return done.error();
+  return recorded->failed;
 }
 
 Result<Outcome> check(const Arguments& arguments, Streams& streams) {
@@ -211,7 +213,8 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
   if (!subject->unseen.empty()) report->deviations.push_back(subject->unseen);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  if (auto done = record(*subject->family, arguments, *files, streams); !done) return done.error();
+  const auto failed = record(*subject->family, arguments, *files, streams);
+  if (!failed) return failed.error();
   // One law that is tried again is what the user asks about, also if it holds.
   const bool every = arguments.given("all") || arguments.given("reproduce");
   const auto listing = every ? properties::Listing::every_law : properties::Listing::open_laws;
@@ -223,6 +226,12 @@ Result<Outcome> check(const Arguments& arguments, Streams& streams) {
     return io_error("interrupted; the result is of what had been tried by then");
   }
   if (report->count(properties::Status::broken) > 0) return Outcome::law_broken;
+  if (*failed > 0) {
+    streams.err << "kvcheck check: the cache failed in " << *failed
+                << " of the recorded runs, and not where the laws were tried; kvcheck judge says "
+                   "how\n";
+    return Outcome::law_broken;
+  }
   if (report->strict && !report->complete()) return Outcome::incomplete;
   if (report->holds()) return Outcome::done;
   return Error{Error::Kind::unsupported, "no law was tried, so this is not a pass"};

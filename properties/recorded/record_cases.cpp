@@ -22,7 +22,8 @@ struct LinesPage {
   char bytes[std::size_t{256} << 20U];  // mapped, and used as far as lines need
 
   // Whether there was room. What a whole page has no room for counts as too long.
-  bool add(std::string_view lines) {
+  bool add(const History& history, bool uses_draws) {
+    const std::string lines = history_lines(history, uses_draws);
     if (lines.size() > sizeof(bytes) - size && size > 0) return false;
     if (lines.size() > sizeof(bytes) || has_long_line(lines)) {
       ++count.too_long;
@@ -31,6 +32,7 @@ struct LinesPage {
     std::memcpy(bytes + size, lines.data(), lines.size());
     size += lines.size();
     ++count.recorded;
+    if (!history.failure.empty()) ++count.failed;
     return true;
   }
 
@@ -80,7 +82,7 @@ class Recorder {
     history.failure = death;
     history.died = true;
     if (contract) history.contract = *contract;
-    if (page.add(history_lines(history, family_.uses_draws()))) page.next = page.at + 1;
+    if (page.add(history, family_.uses_draws())) page.next = page.at + 1;
   }
 
   void run_cases(LinesPage& page, double case_seconds) const {
@@ -90,7 +92,7 @@ class Recorder {
       const auto history = run_case(family_, campaign_.case_of(Board::pool, page.at).value());
       if (!history) {
         ++page.count.refused;
-      } else if (!page.add(history_lines(*history, family_.uses_draws()))) {
+      } else if (!page.add(*history, family_.uses_draws())) {
         return;
       }
     }

@@ -12,6 +12,7 @@ namespace kv::properties {
 
 struct RecordedCases {
   std::uint64_t recorded = 0;
+  std::uint64_t failed = 0;    // of these: where the subject died or failed
   std::uint64_t refused = 0;   // sizes that the subject does not take
   std::uint64_t too_long = 0;  // a call would need a longer line than a file may have
 };

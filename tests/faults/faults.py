@@ -167,7 +167,8 @@ def subject_failed(command, fault, ran):
         return False
     if command.name == "selftest" and ran.status == 0:
         return fault.call == "malloc" and not ran.err and re.search(rb"  killed  .*by \d", ran.out)
-    return ran.status == 1 and re.search(rb"BROKEN|wrong|not as they should be", ran.out)
+    return ran.status == 1 and ("the cache failed in" in ran.err or re.search(
+        rb"BROKEN|wrong|not as they should be", ran.out))
 
 
 def files_complaint(setting, command, fault, ran, clean):

@@ -10,6 +10,7 @@
 #include "kvcheck/properties/subjects/spec_subject.h"
 #include "kvcheck/properties/tagged/tagged_family.h"
 #include "kvcheck/sim/spec/spec.h"
+#include "kvcheck/tests/properties/faulty_family.h"
 #include "kvcheck/tests/properties/recorded.h"
 
 namespace kv::properties {
@@ -110,6 +111,27 @@ TEST(RecordedHistory, AccusesNoRightCacheForWhatTheFileLeavesOut) {
     const auto report = judged(lines);
     ASSERT_TRUE(report.has_value()) << subject.name << report.error().message;
     EXPECT_EQ(report->count(Status::broken), 0U) << subject.name;
+  }
+}
+
+TEST(RecordedHistory, RunsInWhichTheCacheFailedAreCounted) {
+  for (const Fault fault : {Fault::none, Fault::throws, Fault::dies}) {
+    const auto family = make_faulty(fault);
+    BatteryOptions options;
+    options.cases = 12;
+    std::string lines;
+    const auto done = record_cases(*family, options, [&](std::string_view more) -> Result<void> {
+      lines += more;
+      return {};
+    });
+    ASSERT_TRUE(done.has_value());
+    EXPECT_GE(done->recorded, 1U);
+    std::uint64_t failures = 0;
+    for (std::size_t at = 0; (at = lines.find("{\"failure\":", at)) != std::string::npos; ++at) {
+      ++failures;
+    }
+    EXPECT_EQ(done->failed, failures);
+    EXPECT_EQ(failures == 0, fault == Fault::none);
   }
 }
 
