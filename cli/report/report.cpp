@@ -82,9 +82,7 @@ std::string line_of(const reports::RunSummary& run) {
     return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
   };
   return "run " + std::to_string(run.id) + ", " + (run.complete ? "complete" : "incomplete") +
-         (run.traces > 0 || run.evaluations + run.timings + run.tasks == 0
-              ? ", " + counted(run.traces, "trace")
-              : "") +
+         (run.traces > 0 ? ", " + counted(run.traces, "trace") : "") +
          (run.evaluations > 0 ? ", " + counted(run.evaluations, "evaluation") : "") +
          (run.timings > 0 ? ", " + counted(run.timings, "timing") : "") +
          (run.tasks > 0 ? ", " + counted(run.tasks, "task file") : "") + ", " +

@@ -284,7 +284,7 @@ Result<void> write_report(const std::string& results_path,
       first.tasks.empty()) {
     return Error{Error::Kind::not_found,
                  "run " + std::to_string(first.summary.id) + " of '" + results_path +
-                     "' holds no trace: it was stopped before one was finished"};
+                     "' holds no results: it was stopped before any were finished"};
   }
   auto created = ReportFolder::create(folder);
   if (!created) return created.error();

@@ -252,7 +252,9 @@ TEST_F(ReplayProgram, ReportsTheNewestRunThatHoldsATrace) {
   { ASSERT_TRUE(reports::ResultsWriter::begin(results, "stopped at once")); }
   const Ran empty = run_shell("$K report " + results + " -o " + (out / "report"));
   EXPECT_EQ(empty.status, 2);
-  EXPECT_THAT(empty.err, HasSubstr("holds no trace"));
+  EXPECT_THAT(run_shell("$K report " + results + " --list").out,
+              HasSubstr("run 1, incomplete, 0 cells, "));
+  EXPECT_THAT(empty.err, HasSubstr("holds no results: it was stopped"));
   EXPECT_THAT(out.names(), ElementsAre("run.db"));
   ASSERT_EQ(run_shell("$K replay " + trace_ + " --policy window:recent=4 -o " + results).status, 0);
   { ASSERT_TRUE(reports::ResultsWriter::begin(results, "stopped at once")); }
