@@ -1,6 +1,7 @@
 #include "kvcheck/cli/replay/result_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
 
 #include "kvcheck/base/text/describe.h"
@@ -8,6 +9,7 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/replay/kv_heads.h"
 #include "kvcheck/cli/replay/spec_notes.h"
+#include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/tables/export.h"
 #include "kvcheck/reports/tables/tables.h"
@@ -55,7 +57,13 @@ void say_notes(const ReplayPlan& plan, Streams& streams) {
     streams.err << "--policy all leaves out policies that use facts missing in '"
                 << printable_line(info.name) << "': " << join(plan.left_out[i], ", ") << '\n';
   }
-  for (const std::string& note : notes_on(plan.cells, longest)) {
+  // That others are left out was said above.
+  std::vector<Cell> replayed;
+  std::ranges::copy_if(plan.cells, std::back_inserter(replayed), [&](const Cell& cell) {
+    return std::ranges::any_of(plan.traces,
+                               [&](const auto& trace) { return fits(cell.spec, trace.info()); });
+  });
+  for (const std::string& note : notes_on(replayed, longest)) {
     streams.err << "Note: " << note << ".\n";
   }
 }

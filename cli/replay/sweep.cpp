@@ -178,21 +178,30 @@ bool fits_any(std::span<const PlannedCell> cells, const TraceInfo& trace) {
 
 std::string left_out_words(std::span<const PlannedCell> cells, const TraceInfo& trace) {
   std::set<std::uint32_t> budgets;
+  std::set<std::string> choices;  // specs that have no budget, but attend to so many
   for (const PlannedCell& planned : cells) {
     const Spec& spec = planned.cell.spec;
     if (fits(spec, trace)) continue;
-    budgets.insert(spec.selects() ? spec.top_pages.attended : spec.budget);
+    if (spec.selects()) {
+      choices.insert(spec.label());
+    } else {
+      budgets.insert(spec.budget);
+    }
   }
-  if (budgets.empty()) return "";
+  if (budgets.empty() && choices.empty()) return "";
   std::vector<std::string> words;
   for (const std::uint32_t budget : budgets) words.push_back(std::to_string(budget));
-  const std::string what = (budgets.size() == 1 ? "budget " : "budgets ") + join(words, ", ");
+  std::vector<std::string> parts(choices.begin(), choices.end());
+  if (!budgets.empty()) {
+    parts.insert(parts.begin(), (budgets.size() == 1 ? "budget " : "budgets ") + join(words, ", "));
+  }
+  const std::string what = join(parts, ", ");
   const std::string tokens = "its " + std::to_string(trace.tokens) + " tokens";
   if (fits_any(cells, trace)) {
     return "'" + trace.name + "' is replayed without " + what + ", above " + tokens;
   }
-  return "'" + trace.name + "' is left out: " + what + (budgets.size() == 1 ? " is" : " are") +
-         " above " + tokens;
+  return "'" + trace.name + "' is left out: " + what +
+         (budgets.size() + choices.size() == 1 ? " is" : " are") + " above " + tokens;
 }
 
 Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trace) {

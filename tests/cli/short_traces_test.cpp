@@ -7,6 +7,7 @@ namespace kv {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Of several traces, the short ones are named and the others replayed.
 TEST(ShortTraces, LeavesOutWhatIsTooShortByName) {
@@ -31,6 +32,14 @@ TEST(ShortTraces, LeavesOutWhatIsTooShortByName) {
   const test::Ran some = with({"--budget", "32,64,90"});
   EXPECT_EQ(lines(some), 1 + 3);
   EXPECT_THAT(some.err, HasSubstr("' is replayed without budgets 64, 90, above its 40 tokens."));
+  // What is left out has no further note, and what has no budget is named.
+  const auto alone =
+      test::run({"replay", "synthetic:uniform:tokens=100,kind=qkv", "--policy", "window",
+                 "--policy", "dense;visibility=top-pages:128/16/0", "--budget", "64,200"});
+  EXPECT_EQ(alone.status, 0) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr("' is replayed without budget 200, dense;visibility=top-pages:"
+                                   "128/16/0, above its 100 tokens."));
+  EXPECT_THAT(alone.err, Not(HasSubstr("no token is left out")));
   // Nothing that evicts is left of the short trace, though dense would be.
   EXPECT_EQ(lines(with({"--budget", "64", "--policy", "dense"})), 2);
   const test::Ran strict = with({"--budget", "64", "--strict"});
