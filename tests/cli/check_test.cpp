@@ -1,15 +1,18 @@
 #include "kvcheck/cli/check/check.h"
 
 #include <boost/json.hpp>
+#include <fstream>
 
 #include "kvcheck/properties/law.h"
 #include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv::cli {
 namespace {
 
 using test::run;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 
 const char* const subject = "streaming:sinks=2,recent=6,budget=8";
@@ -121,6 +124,35 @@ TEST(CheckCommand, AnUnknownLawGetsTheNearestAndNotAll) {
   EXPECT_THAT(ran.err, HasSubstr("unknown law 'nosuch'; nearest are '"));
   EXPECT_LT(ran.err.size(), 240U) << ran.err;
   EXPECT_THAT(run({"check", subject, "--filter", "sinks"}).err, HasSubstr("'visible.sinks'"));
+}
+
+// It holds the law that is tried, and fails in long runs.
+TEST(CheckCommand, ARecordedRunInWhichTheCacheFailedIsNoSuccess) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "short.py") << R"(import kvcheck
+from sink_window import SinkWindow
+
+
+class Short(SinkWindow):
+    def append(self, tokens):
+        if any(kvcheck.position_of(token) >= 200 for token in tokens):
+            raise RuntimeError("no room")
+        return super().append(tokens)
+
+
+kvcheck.serve(Short)
+)";
+  const auto checked = test::run_shell(
+      "PYTHONPATH='" KVCHECK_SOURCE_DIR "/python:" KVCHECK_SOURCE_DIR
+      "/examples/python' $K check --exec 'python3 " +
+      folder / "short.py" + "' --filter resident.recent --record '" + folder / "runs.jsonl" + "'");
+  EXPECT_EQ(checked.status, 1);
+  EXPECT_THAT(checked.out, HasSubstr("1 law holds, 0 broken"));
+  EXPECT_THAT(checked.err, MatchesRegex("kvcheck check: the cache failed in [0-9]+ of the recorded "
+                                        "runs; kvcheck judge says how\n"));
+  const auto judged = run({"judge", folder / "runs.jsonl", "--filter", "survives"});
+  EXPECT_EQ(judged.status, 1);
+  EXPECT_THAT(judged.out, HasSubstr("0 laws hold, 1 broken"));
 }
 
 TEST(CheckCommand, RunningNothingIsNoSuccess) {

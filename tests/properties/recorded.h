@@ -20,8 +20,8 @@ inline const LawResult* result_of(const BatteryResult& report, std::string_view 
   return nullptr;
 }
 
-// The cases that laws share, as `kvcheck check --record` writes them.
-inline std::string recorded(Family& family, std::uint32_t cases) {
+// The cases that laws share, as `kvcheck check --record` writes them; `count` gets their numbers.
+inline std::string recorded(Family& family, std::uint32_t cases, RecordedCases* count = nullptr) {
   BatteryOptions options;
   options.cases = cases;
   std::string lines;
@@ -30,6 +30,7 @@ inline std::string recorded(Family& family, std::uint32_t cases) {
     return {};
   });
   EXPECT_TRUE(done.has_value());
+  if (done && count != nullptr) *count = *done;
   return lines;
 }
 

@@ -117,20 +117,14 @@ TEST(RecordedHistory, AccusesNoRightCacheForWhatTheFileLeavesOut) {
 TEST(RecordedHistory, RunsInWhichTheCacheFailedAreCounted) {
   for (const Fault fault : {Fault::none, Fault::throws, Fault::dies}) {
     const auto family = make_faulty(fault);
-    BatteryOptions options;
-    options.cases = 12;
-    std::string lines;
-    const auto done = record_cases(*family, options, [&](std::string_view more) -> Result<void> {
-      lines += more;
-      return {};
-    });
-    ASSERT_TRUE(done.has_value());
-    EXPECT_GE(done->recorded, 1U);
+    RecordedCases count;
+    const std::string lines = recorded(*family, 12, &count);
+    EXPECT_GE(count.recorded, 1U);
     std::uint64_t failures = 0;
     for (std::size_t at = 0; (at = lines.find("{\"failure\":", at)) != std::string::npos; ++at) {
       ++failures;
     }
-    EXPECT_EQ(done->failed, failures);
+    EXPECT_EQ(count.failed, failures);
     EXPECT_EQ(failures == 0, fault == Fault::none);
   }
 }
