@@ -40,6 +40,10 @@ void JsonAt::only(std::initializer_list<std::string_view> names) const {
 }
 
 void JsonAt::only_ever(std::initializer_list<std::string_view> names) const {
+  only_ever(std::span(names.begin(), names.size()));
+}
+
+void JsonAt::only_ever(std::span<const std::string_view> names) const {
   const auto* object = value_->if_object();
   if (object == nullptr) return expected("an object");
   for (const auto& field : *object) {

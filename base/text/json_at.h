@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,7 @@ class JsonAt {
 
   // The same, but strict in every reading: in a declaration a misspelt field would have no effect.
   void only_ever(std::initializer_list<std::string_view> names) const;
+  void only_ever(std::span<const std::string_view> names) const;
 
   // The number of elements of an array. Anything else is an error and has 0 elements.
   [[nodiscard]] std::size_t size(std::string_view what) const;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "kvcheck/base/text/json_at.h"
 #include "kvcheck/base/text/json_line.h"
@@ -132,9 +133,10 @@ void read_numbers(const JsonAt& at, Condition& condition) {
   condition.length = number_if(at, "length", "a number of tokens");
   condition.layer = number_if(at, "layer", "the number of a layer");
   check_fields(at, condition);
-  // Without a second spec, a name again.
-  at.only_ever({"about", "results", "measure", "of", "spread", "window", "length", "layer", name,
-                two ? std::string_view("against") : std::string_view("results")});
+  std::vector<std::string_view> names = {"about",  "results", "measure", "of", "spread",
+                                         "window", "length",  "layer",   name};
+  if (two) names.emplace_back("against");
+  at.only_ever(names);
 }
 
 Condition condition_at(const JsonAt& at) {

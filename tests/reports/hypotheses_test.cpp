@@ -51,6 +51,9 @@ TEST(Hypotheses, WrongFilesAreAnsweredWithTheField) {
   EXPECT_THAT(error_of(one("")), HasSubstr("conditions: the list is empty"));
   EXPECT_THAT(error_of(R"({"hypothesis": "A."})"), HasSubstr("'hypothesis'"));
   const std::string start = R"({"results": "run.db", "measure": "loss", "of": "h2o", )";
+  EXPECT_THAT(
+      error_of(one(start + R"("nothing": 1, "mean": {"above": 1}})")),
+      HasSubstr("there are about, results, measure, of, spread, window, length, layer, mean)"));
   EXPECT_THAT(error_of(one(start + R"("mean": {}})")), HasSubstr("mean: expected above, below"));
   EXPECT_THAT(error_of(one(start + R"("mean": {"above": 1, "below": 1}})")),
               HasSubstr("no value is above 1 and below 1"));
