@@ -20,13 +20,15 @@ namespace kv::reports {
 std::vector<std::string> findings_of(const ReplayResult& result);
 
 // The same about an evaluation: perplexity, and the recall of facts that are far back, beside those
-// of the model with nothing evicted and keys and values stored as the run says. Where all that
+// of the model with nothing evicted and keys and values stored as the run says. Policies that store
+// no more than the budget are ranked; if there are not two of them, those that store more. A
+// sentence names the others. Where all that
 // evict nothing are stored in another way, the sentences name it. Where there are several forms, a
 // sentence has the perplexity and the size of each, also without policies to compare.
 std::vector<std::string> findings_of(const ClosedLoopResult& result);
 
 // How many items the best and the worst policy of the middle budget answered exactly, beside the
-// model with nothing evicted. No sentence without a budget.
+// model with nothing evicted, of policies ranked as above. No sentence without a budget.
 std::vector<std::string> findings_of(const TaskResult& result);
 
 // After the longest prompt, the specs with which a token took the least and the most time, as

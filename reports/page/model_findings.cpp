@@ -1,6 +1,7 @@
 // The sentences about a model that ran: over a text, and on the items of a task file.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -43,19 +44,19 @@ struct Ranked {
   std::vector<std::size_t> some{};
   std::vector<std::size_t> beside{};
 
-  // " Not ranked, because the cache stores more than the budget: h2o lazy:64."; empty if all are.
-  [[nodiscard]] std::string words(const std::vector<Spec>& specs,
-                                  const std::vector<std::string>& names) const {
+  // "Not ranked, because the cache stores more than the budget: h2o lazy:64."; nothing if all are.
+  [[nodiscard]] std::vector<std::string> finding(const std::vector<Spec>& specs,
+                                                 const std::vector<std::string>& names) const {
     std::vector<std::string> others;
     for (const std::size_t i : beside) {
       if (std::ranges::find(others, names[i]) == others.end()) others.push_back(names[i]);
     }
-    if (others.empty()) return "";
+    if (others.empty()) return {};
     const std::string why =
         stores_more(specs[beside.front()]) ? "more than the budget" : "no more than the budget";
-    return " Not ranked, because the cache" +
-           std::string(others.size() == 1 ? " stores " : "s store ") + why + ": " +
-           join(others, ", ") + ".";
+    return {"Not ranked, because the cache" +
+            std::string(others.size() == 1 ? " stores " : "s store ") + why + ": " +
+            join(others, ", ") + "."};
   }
 };
 
@@ -125,7 +126,8 @@ std::vector<std::string> policy_findings(const ClosedLoopResult& result) {
     first += "; " + nothing_evicted(dense->cell, result.storage) + " it is " +
              perplexity_entry(dense->perplexity()).text;
   }
-  findings.push_back(first + "." + within.words(specs, names));
+  findings.push_back(first + ".");
+  std::ranges::move(within.finding(specs, names), std::back_inserter(findings));
   if (dense != nullptr && result.longest > result.context && result.context > 0) {
     findings.push_back("The text is longer than the " + with_commas(result.context) +
                        " tokens that the model was trained on, so the model with nothing evicted "
@@ -226,7 +228,9 @@ std::vector<std::string> findings_of(const TaskResult& result) {
     text += "; " + nothing_evicted(dense->cell, result.storage) + " it is " +
             std::to_string(std::ranges::count(dense->answers, true, &TaskAnswer::exact));
   }
-  return {text + "." + within.words(specs, names)};
+  std::vector<std::string> findings = {text + "."};
+  std::ranges::move(within.finding(specs, names), std::back_inserter(findings));
+  return findings;
 }
 
 }  // namespace kv::reports
