@@ -178,7 +178,7 @@ bool fits_any(std::span<const PlannedCell> cells, const TraceInfo& trace) {
 
 std::string left_out_words(std::span<const PlannedCell> cells, const TraceInfo& trace) {
   std::set<std::uint32_t> budgets;
-  std::set<std::string> choices;  // specs that have no budget, but attend to so many
+  std::set<std::string> choices;  // specs of pages, which have no budget
   for (const PlannedCell& planned : cells) {
     const Spec& spec = planned.cell.spec;
     if (fits(spec, trace)) continue;

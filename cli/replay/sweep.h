@@ -21,8 +21,8 @@ struct Sweep {
   std::vector<std::uint32_t> budgets;  // empty: those of the specs
   std::vector<std::uint64_t> seeds;    // at least one
   std::uint32_t chunk = 0;             // 0: those of the specs
-  // A policy takes the budgets, one of these or one beside them in a plan. Specs whose budget is a
-  // share of the prompt then keep it.
+  // A policy takes the budgets, one of these or one beside them in a plan. Specs that have a budget
+  // of their own then keep it.
   bool budgets_are_taken = false;
 
   // Whether one of the policies has no budget of its own, so that those of the sweep are for it.
@@ -36,9 +36,9 @@ struct PlannedCell {
 };
 
 // The cells by policy, then budget, then seed. A deterministic policy runs with the first seed only
-// and one that never evicts at one budget only, as one whose budget is a share of the prompt does
-// beside others that take the budgets. Errors: those of parse_spec, two arguments that name the
-// same cell, and too many cells. They say which spec came from "all".
+// and one that never evicts at one budget only, as one that has a budget of its own does beside
+// others that take the budgets. Errors: those of parse_spec, two arguments that name the same cell,
+// and too many cells. They say which spec came from "all".
 Result<std::vector<PlannedCell>> plan_cells(Sweep sweep);
 
 // The policies of --policy all for which the trace does not have the facts (check_serves), each
@@ -56,8 +56,8 @@ Result<void> check_fit(std::span<const PlannedCell> cells, const TraceInfo& trac
 // Whether any cell that evicts fits the trace, or none evicts at all.
 bool fits_any(std::span<const PlannedCell> cells, const TraceInfo& trace);
 
-// The budgets of the cells that do not fit the trace, as one sentence that names it; empty if all
-// fit.
+// The budgets of the cells that do not fit the trace, and the specs that attend to more pages than
+// it has, as one sentence that names the trace; empty if all fit.
 std::string left_out_words(std::span<const PlannedCell> cells, const TraceInfo& trace);
 
 }  // namespace kv::cli
