@@ -54,7 +54,7 @@ constexpr std::string_view help =
     "[256],\n"
     "            \"policies\": [\"dense\", \"h2o\"], \"budgets\": [64], \"open-loop\": true}}\n"
     "  {\"tasks\": {\"model\": \"model/data\", \"files\": [\"items.jsonl\"],\n"
-    "             \"policies\": [\"dense\", \"@snapkv-prompt\"], \"budgets\": [64]}}\n"
+    "             \"policies\": [\"dense\", \"@snapkv-prompt\", \"h2o\"], \"budgets\": [64]}}\n"
     "  {\"speed\": {\"model\": \"model/data\", \"lengths\": [256, 1024], \"runs\": 8,\n"
     "             \"policies\": [\"dense\", \"h2o\"], \"budgets\": [64]}}\n"
     "\n"

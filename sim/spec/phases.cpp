@@ -51,7 +51,7 @@ Result<std::size_t> end_of(const Spec& spec,
                            std::string(question ? "question" : "prompt");
   if (!marks.known()) {
     return usage_error(what + ", and " + stream +
-                       " has no mark there; expected --prompt N, in tokens");
+                       " has no mark there; expected --prompt with a number of tokens");
   }
   const std::size_t end = marks.prompt + (question ? marks.question : 0);
   if (end < tokens) return end;

@@ -66,7 +66,7 @@ TEST(PhasesCommand, WrongMarksAreRefused) {
     more.insert(more.begin(), {"replay", bundled, "--policy", "@snapkv-prompt"});
     return run(more);
   };
-  expect_refused(replay({}), "has no mark there; expected --prompt N");
+  expect_refused(replay({}), "has no mark there; expected --prompt with");
   expect_refused(replay({"--question", "4"}), "--question is given without --prompt");
   expect_refused(replay({"--prompt", "0"}), "expected a whole number from 1");
   expect_refused(

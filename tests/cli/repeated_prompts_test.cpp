@@ -57,7 +57,7 @@ TEST(RepeatedPromptsCommand, EvalRunsThemAfterAPromptAlone) {
                  "expected compress=prompt or compress=question");
   expect_refused(eval({"-q", "--prompt", "24", "--policy", "kvzip:budget=24;compress=prompt+hold"}),
                  "expected compress=prompt or compress=question");
-  expect_refused(eval({"-q", "--policy", "@kvzip-prompt"}), "expected --prompt N");
+  expect_refused(eval({"-q", "--policy", "@kvzip-prompt"}), "expected --prompt with");
   expect_refused(eval({"-q", "--prompt", "24", "--policy", "@kvzip-prompt", "--open-loop"}),
                  "--open-loop replays every spec");
 }

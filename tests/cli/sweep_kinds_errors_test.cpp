@@ -37,14 +37,23 @@ TEST_F(SweepKindsErrors, AreOneSentenceAndNoFile) {
             "plan.eval: unknown field 'window'; did you mean 'windows'?"},
            {eval + R"("windows": [3, 3]})", "plan.eval.windows[1]: 3 is given twice"},
            {eval + R"("segment": 64.5})", "plan.eval.segment: expected a count, found 64.5\n"},
-           {eval + R"("windows": [1]})", "plan.eval.texts[0]: --windows has 1; expected 0"},
+           {eval + R"("windows": [1]})", R"(plan.eval.texts[0]: "windows" has 1; expected 0)"},
            {eval + R"("storage": "f31"})", "plan.eval: "},
            {eval + R"("weights": "int7"})", "plan.eval.model: "},
            {eval + R"("each": true})",
-            "plan.eval.texts[0]: --each and --mark are about the pieces"},
+            R"(plan.eval.texts[0]: "each" and "mark" are about the pieces)"},
            {eval + R"("open-loop": true, "windows": [0], "budgets": [9]}, "detail": "heads")",
             "plan.detail: evaluations have no numbers of heads"},
            {eval + R"("question": 4})", R"(plan.eval: "question" is given without "prompt")"},
+           {R"("eval": {)" + model + R"("texts": [)" + listed({"text-0"}) +
+                R"(], "policies": ["dense", "window:budget=32"], "budgets": [64]})",
+            "plan.eval.policies[1]: in spec 'window:budget=32': the spec fixes the budget at 32, "
+            "but \"budgets\" asks for 64; leave out 'budget' in the spec, or \"budgets\";"},
+           {R"("eval": {)" + model + R"("texts": [)" + listed({"text-0"}) +
+                R"(], "policies": ["@snapkv-prompt"]})",
+            "plan.eval.texts[0]: 'snapkv:recent=32;unit=head;compress=question' compresses at the "
+            "end of the question, and the text has no mark there; expected \"prompt\" with a "
+            "number of tokens"},
            {R"("eval": {"model": "none", )" + text + "}",
             "plan.eval.model: there is no model at 'none'"},
            {R"("eval": {)" + model + R"("texts": ["none.txt"], "policies": ["h2o"]})",

@@ -85,7 +85,7 @@ TEST(Phases, AreResolvedForAStream) {
     const auto wrong = resolved(spec, marks, tokens, "'x'");
     return wrong ? "" : wrong.error().message;
   };
-  EXPECT_THAT(message({}, 200), HasSubstr("'x' has no mark there; expected --prompt N"));
+  EXPECT_THAT(message({}, 200), HasSubstr("'x' has no mark there; expected --prompt with"));
   EXPECT_THAT(message({.prompt = 200}, 200), HasSubstr("expected tokens after them"));
   EXPECT_THAT(message({.prompt = 12}, 200), HasSubstr("which are 3; expected at least the 4"));
 }

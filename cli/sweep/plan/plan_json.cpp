@@ -63,6 +63,36 @@ void add_times(const PlannedTimes& times, JsonObject& section) {
       .add("threads", std::uint64_t{times.threads});
 }
 
+// The message with the fields of a plan in place of the options that they stand for.
+std::string in_words_of_plans(std::string message) {
+  struct Words {
+    std::string_view option;
+    std::string_view field;
+  };
+
+  constexpr std::array<Words, 20> all = {
+      {{"--policy", "policies"},   {"--budget", "budgets"},
+       {"--seed", "seeds"},        {"--prompt", "prompt"},
+       {"--question", "question"}, {"--chunk", "chunk"},
+       {"--kv-heads", "kv-heads"}, {"--top-k", "top-k"},
+       {"--weights", "weights"},   {"--storage", "storage"},
+       {"--keys", "keys"},         {"--tokenizer", "tokenizer"},
+       {"--ids", "ids"},           {"--no-begin", "no-begin"},
+       {"--tokens", "tokens"},     {"--split", "split"},
+       {"--each", "each"},         {"--mark", "mark"},
+       {"--windows", "windows"},   {"--beyond-context", "beyond-context"}}};
+  for (const auto& [option, field] : all) {
+    for (auto at = message.find(option); at != std::string::npos;
+         at = message.find(option, at + 1)) {
+      const std::size_t end = at + option.size();
+      const bool begins = at == 0 || message[at - 1] == ' ';
+      const bool ends = end == message.size() || message.find_first_of(" ,;:", end) == end;
+      if (begins && ends) message.replace(at, option.size(), '"' + std::string(field) + '"');
+    }
+  }
+  return message;
+}
+
 }  // namespace
 
 std::string_view PlanText::sources_field() const {
@@ -73,8 +103,8 @@ Error at_field(const std::string& path,
                const PlanText& plan,
                const std::string& field,
                Error error) {
-  error.message.insert(0, "'" + path + "': plan." + std::string(reports::name_of(plan.kind)) +
-                              (field.empty() ? "" : ".") + field + ": ");
+  error.message = "'" + path + "': plan." + std::string(reports::name_of(plan.kind)) +
+                  (field.empty() ? "" : ".") + field + ": " + in_words_of_plans(error.message);
   return error;
 }
 

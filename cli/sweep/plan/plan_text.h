@@ -94,7 +94,8 @@ struct PlanText {
 Result<PlanText> parse_plan(std::string_view json, const std::string& name);
 
 // The error of a field of the plan in this file, as one sentence that names both: "'plan.json':
-// plan.eval.texts[1]: ..."; of its section, if `field` is empty.
+// plan.eval.texts[1]: ..."; of its section, if `field` is empty. Where the error names an option
+// that a field stands for, as --budget, it names the field instead, here "budgets".
 Error at_field(const std::string& path,
                const PlanText& plan,
                const std::string& field,
