@@ -17,7 +17,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 10> table = {{
+constexpr std::array<Option, 11> table = {{
     {.name = "items", .value = "N", .default_value = "100", .help = "items of each kind"},
     {.name = "length",
      .value = "N,...",
@@ -27,6 +27,7 @@ constexpr std::array<Option, 10> table = {{
      .value = "X,...",
      .default_value = "0,0.25,0.5,0.75,1",
      .help = "where what is asked for stands, from 0 (the begin) to 1 (the end)"},
+    {.name = "by-depth", .help = "a group for each depth, too, as 'story-fact at 0.25'"},
     {.name = "others",
      .value = "N",
      .default_value = "4",
@@ -49,8 +50,9 @@ constexpr std::string_view help =
     "Usage:  kvcheck tasks KIND... [OPTIONS]\n"
     "\n"
     "Each line of the output is an item: a context, a question and its answer, and what was\n"
-    "planted where. Items are divided evenly among lengths and depths. The same arguments give\n"
-    "the same bytes on every machine.\n"
+    "planted where. Items are divided evenly among lengths and depths. Each kind is a group, over\n"
+    "which kvcheck eval prints a mean, and with several lengths each length of a kind. The same\n"
+    "arguments give the same bytes on every machine.\n"
     "\n"
     "{options}\n"
     "\n"
@@ -70,6 +72,7 @@ struct Grid {
   std::size_t others = 0;
   std::uint64_t seed = 0;
   bool restate = false;
+  bool by_depth = false;
 };
 
 void print_kinds(Streams& streams) {
@@ -120,6 +123,7 @@ Result<Grid> grid_of(const Arguments& arguments) {
   grid.others = others->value();
   grid.seed = seed->value();
   grid.restate = arguments.given("restate");
+  grid.by_depth = arguments.given("by-depth");
   return grid;
 }
 
@@ -153,17 +157,18 @@ Result<std::string> lines_of(const Grid& grid, const model::SentenceLength& leng
   for (const std::string& kind : grid.kinds) {
     for (std::size_t i = 0; i < grid.items; ++i) {
       const std::size_t of_length = grid.lengths[i % grid.lengths.size()];
-      auto made =
-          model::generate_task({.kind = kind,
-                                .length = of_length,
-                                .depth = grid.depths[i / grid.lengths.size() % grid.depths.size()],
-                                .others = grid.others,
-                                .seed = grid.seed,
-                                .index = static_cast<std::uint32_t>(i),
-                                .restate = grid.restate},
-                               length);
+      const double depth = grid.depths[i / grid.lengths.size() % grid.depths.size()];
+      auto made = model::generate_task({.kind = kind,
+                                        .length = of_length,
+                                        .depth = depth,
+                                        .others = grid.others,
+                                        .seed = grid.seed,
+                                        .index = static_cast<std::uint32_t>(i),
+                                        .restate = grid.restate},
+                                       length);
       if (!made) return made.error();
       if (grid.lengths.size() > 1) made->item.group += " " + std::to_string(of_length);
+      if (grid.by_depth) made->item.group += " at " + shortest(depth);
       lines += model::task_line(made->item, made->about) + "\n";
     }
   }

@@ -190,5 +190,16 @@ TEST_F(TasksCommand, LengthsAreInTokensOfATokenizer) {
                               HasSubstr("\"group\":\"story-fact 90\"")));
 }
 
+TEST_F(TasksCommand, DepthsAreGroupsIfTheyAreAskedFor) {
+  std::vector<std::string> words = {"tasks", "needle", "--items", "4", "--depth", "0,0.25"};
+  EXPECT_THAT(kvcheck(words).out, HasSubstr("\"group\":\"needle\""));
+  words.emplace_back("--by-depth");
+  const Ran made = kvcheck(words);
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("\"group\":\"needle at 0\""),
+                              HasSubstr("\"group\":\"needle at 0.25\""),
+                              Not(HasSubstr("\"group\":\"needle\""))));
+}
+
 }  // namespace
 }  // namespace kv
