@@ -25,7 +25,7 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 14> table = {{
+constexpr std::array<Option, 15> table = {{
     {.name = "measure",
      .value = "NAME",
      .help =
@@ -53,6 +53,9 @@ constexpr std::array<Option, 14> table = {{
     {.name = "layer",
      .value = "N",
      .help = "only the heads of layer N; for measures of replays, and results that keep heads"},
+    {.name = "group",
+     .value = "NAME",
+     .help = "only the items of this group; for measures of tasks"},
     {.name = "means",
      .help = "one file: a table of means with their intervals over texts, without tests"},
     {.name = "margin",
@@ -99,6 +102,7 @@ constexpr std::string_view help =
     "  kvcheck compare run.db --measure attention_s --length 512 --margin 0.00001\n"
     "  kvcheck compare run.db --json compared.jsonl\n"
     "\n"
+    "  kvcheck compare tasks.db --measure exact --group story-fact\n"
     "Exit status: 0 nothing became worse, or one file; 1 a spec is worse in AFTER.db (with fewer\n"
     "than six texts: its mean is worse by more than the margin); 2 usage or bad input; 3 nothing\n"
     "became worse, but AFTER.db lacks a spec or a text of BEFORE.db.\n";
@@ -147,17 +151,6 @@ Result<reports::CompareOptions> options_of(const Arguments& arguments,
   }
   options.against = *std::move(meant);
   return options;
-}
-
-// Those of the named specs that have the measure; all of them if none has it, so that nothing is
-// compared with another one.
-std::vector<std::string> measured_among(const std::vector<std::string>& named,
-                                        const reports::MeasuredTexts& all) {
-  std::vector<std::string> measured;
-  for (const reports::MeasuredSpec& spec : all.specs) {
-    if (std::ranges::find(named, spec.canonical) != named.end()) measured.push_back(spec.canonical);
-  }
-  return measured.empty() ? named : measured;
 }
 
 // What every file of the command line holds; some options are for one file.

@@ -140,13 +140,38 @@ Result<std::optional<std::size_t>> layer_of(const Arguments& arguments,
 Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
   const auto known = reports::measures();
   const std::vector<std::string> words = arguments.values("measure");
+// A file without answers is refused later, as one without the measure.
+Result<std::optional<std::string>> group_of(const Arguments& arguments,
+                                            std::span<const Runs> files,
+                                            std::span<const reports::Measure> measures) {
+  if (!arguments.given("group")) return std::optional<std::string>();
+  for (const reports::Measure& measure : measures) {
+    if (measure.in == reports::MeasuredIn::tasks) continue;
+    return usage_error("--group selects items of tasks, and " + std::string(measure.name) +
+                       " is not a measure of tasks; expected --measure with one that is, such as "
+                       "exact");
+  }
+  const std::string group = arguments.value("group");
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::vector<std::string> groups = reports::groups_of_items(files[i]);
+    if (groups.empty() || std::ranges::find(groups, group) != groups.end()) continue;
+    return usage_error(
+        arguments.operands()[i] + ": " +
+        unknown_word("group", group, std::vector<std::string_view>(groups.begin(), groups.end())));
+  }
+  return std::optional<std::string>(group);
+}
+
   std::vector<reports::Measure> measures;
   if (words.empty()) {
     const bool layer = arguments.given("layer");
-    std::ranges::copy_if(
-        known, std::back_inserter(measures), [layer](const reports::Measure& measure) {
-          return !measure.only_asked_for && (!layer || measure.in == reports::MeasuredIn::replays);
-        });
+    const bool group = arguments.given("group");
+    const auto selected = [&](const reports::Measure& measure) {
+      if (layer && measure.in != reports::MeasuredIn::replays) return false;
+      if (group && measure.in != reports::MeasuredIn::tasks) return false;
+      return !measure.only_asked_for;
+    };
+    std::ranges::copy_if(known, std::back_inserter(measures), selected);
     return measures;
   }
   std::vector<std::string_view> names;
@@ -182,6 +207,15 @@ Result<reports::Selection> selection_of(const Arguments& arguments,
                                         std::span<const reports::Measure> measures) {
   const auto window = window_of(arguments, files.front());
   if (!window) return window.error();
+std::vector<std::string> measured_among(const std::vector<std::string>& named,
+                                        const reports::MeasuredTexts& all) {
+  std::vector<std::string> measured;
+  for (const reports::MeasuredSpec& spec : all.specs) {
+    if (std::ranges::find(named, spec.canonical) != named.end()) measured.push_back(spec.canonical);
+  }
+  return measured.empty() ? named : measured;
+}
+
   if (auto fine = check_lengths_of_texts(arguments, files, measures, *window); !fine) {
     return fine.error();
   }
@@ -190,7 +224,10 @@ Result<reports::Selection> selection_of(const Arguments& arguments,
   if (!length) return length.error();
   const auto layer = layer_of(arguments, files, measures);
   if (!layer) return layer.error();
-  reports::Selection selection{.window = *window, .length = *length, .layer = *layer};
+  auto group = group_of(arguments, files, measures);
+  if (!group) return group.error();
+  reports::Selection selection{
+      .window = *window, .length = *length, .layer = *layer, .group = *std::move(group)};
   selection.items_by_text = std::ranges::all_of(
       files, [](const Runs& runs) { return reports::items_have_checksums(runs); });
   const std::vector<std::string> words = arguments.values("policies");

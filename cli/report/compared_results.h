@@ -12,7 +12,8 @@
 
 namespace kv::cli {
 
-// The measures that --measure names, or all that comparisons are of; with --layer those of replays.
+// The measures that --measure names, or all that comparisons are of; with --layer those of replays,
+// and with --group those of tasks.
 // Error: no such measure, with the nearest name.
 Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments);
 
@@ -23,12 +24,18 @@ Result<std::vector<std::string>> specs_meant(
     const std::string& words,
     std::span<const std::vector<reports::StoredRun>> files);
 
-// From --policies, --window, --length and --layer. `files` are the runs of each file. Errors: the
-// one file has evaluations in windows of several sizes, and --window says none; a measure is of
-// timings, and the files have several lengths of which --length says none, or not the one that it
-// says; --length, but no such measure; --layer, and a measure that is not of replays, or replays
-// whose heads are not kept or not of this layer; a word of --policies that means no spec. Requires
-// all four options in the table.
+// Those of the named specs that have the measure; all of them if none has it, so that nothing is
+// compared with another one.
+std::vector<std::string> measured_among(const std::vector<std::string>& named,
+                                        const reports::MeasuredTexts& all);
+
+// From --policies, --window, --length, --layer and --group. `files` are the runs of each file.
+// Errors: the one file has evaluations in windows of several sizes, and --window says none; a
+// measure is of timings, and the files have several lengths of which --length says none, or not the
+// one that it says; --length, but no such measure; --layer, and a measure that is not of replays,
+// or replays whose heads are not kept or not of this layer; --group, and a measure that is not of
+// tasks, or items of which none is in it; a word of --policies that means no spec. Requires all
+// five options in the table.
 Result<reports::Selection> selection_of(const Arguments& arguments,
                                         std::span<const std::vector<reports::StoredRun>> files,
                                         std::span<const reports::Measure> measures);

@@ -78,6 +78,7 @@ Comparison compare_files(const MeasuredTexts& before,
                         .options = options,
                         .margin = options.margin.value_or(usual_margin(measure, before)),
                         .layer = after.layer,
+                        .group = after.group,
                         .files = true};
   const std::string_view units = measure.units();
   const std::string unit(units.substr(0, units.size() - 1));  // "text" of "texts"

@@ -236,3 +236,4 @@ Comparison compare_specs(const MeasuredTexts& all,
 }
 
 }  // namespace kv::reports
+                        .group = all.group,

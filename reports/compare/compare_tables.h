@@ -51,6 +51,7 @@ struct Comparison {
   std::optional<std::size_t> layer{};  // whose heads alone are compared
   std::size_t texts = 0;               // that are in both files, or in the one
   std::size_t tests = 0;               // for which p-values are corrected
+  std::optional<std::string> group{};  // whose items alone are compared
   bool files = false;                  // two files are compared, not specs
   std::size_t missing = 0;             // specs and texts that the second file lacks
   // As sentences: specs and texts that only one side has, models that differ, and means over other
@@ -61,7 +62,7 @@ struct Comparison {
   // texts for that, beyond the margin on these.
   [[nodiscard]] bool worse(const ComparedSpec& row) const;
 
-  // The measure's title, with the layer if there is one.
+  // The measure's title, with the layer or the group if there is one.
   [[nodiscard]] std::string title() const;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/compare/compare_tables.h"
 
@@ -50,6 +51,9 @@ std::vector<Column> columns_of(const Comparison& comparison) {
       {.title = std::string(comparison.measure.units()), .name = "texts", .number = true},
   };
   if (comparison.layer) columns.insert(columns.begin() + 3, exact("layer"));
+  if (comparison.group) {
+    columns.insert(columns.begin() + 3, {.title = "", .name = "group", .exact_only = true});
+  }
   if (comparison.files) {
     columns.push_back({.title = "before", .name = "other_mean", .number = true});
     columns.push_back({.title = "after", .name = "mean", .number = true});
@@ -89,6 +93,7 @@ std::vector<Entry> entries_of(const Comparison& comparison, const ComparedSpec& 
   if (comparison.layer) {
     entries.insert(entries.begin() + 3, {"", std::to_string(*comparison.layer)});
   }
+  if (comparison.group) entries.insert(entries.begin() + 3, {"", *comparison.group});
   if (comparison.files) {
     entries.push_back(entry_of(measure, row.other_mean));
     entries.push_back(entry_of(measure, row.mean));
@@ -127,7 +132,8 @@ constexpr std::array<std::string_view, 4> few_words = {"few texts", "few texts",
 }  // namespace
 
 std::string Comparison::title() const {
-  return std::string(measure.title) + (layer ? ", layer " + std::to_string(*layer) : "");
+  return std::string(measure.title) + (layer ? ", layer " + std::to_string(*layer) : "") +
+         (group ? ", group " + printable_line(*group) : "");
 }
 
 std::string_view finding_word(const Comparison& comparison, const ComparedSpec& row) {

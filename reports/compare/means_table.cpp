@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kvcheck/base/text/json_text.h"
+#include "kvcheck/base/text/printable.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/bootstrap.h"
 #include "kvcheck/reports/numbers/row_names.h"
@@ -135,6 +136,9 @@ std::vector<Column> columns_of(const std::vector<MeasuredMeans>& all) {
   if (layer_of(all)) {
     columns.push_back({.title = "layer", .name = "layer", .number = true});
   }
+  if (all.front().values.group) {
+    columns.push_back({.title = "", .name = "group", .exact_only = true});
+  }
   columns.push_back({.title = "stores more", .name = "stores_more"});
   for (const MeasuredMeans& each : all) {
     const std::string name(each.measure.name);
@@ -187,6 +191,7 @@ Table means_table(const std::vector<MeasuredMeans>& all) {
       const std::string number = std::to_string(*layer);
       entries.push_back({number, number});
     }
+    if (all.front().values.group) entries.push_back({"", *all.front().values.group});
     entries.push_back({more, more});
     for (std::size_t m = 0; m < all.size(); ++m) {
       const Interval& mean = rows[i].means[m];
@@ -218,6 +223,9 @@ std::string means_words(const std::vector<MeasuredMeans>& all) {
   }
   if (const auto layer = layer_of(all)) {
     words += " and the heads of layer " + std::to_string(*layer);
+  }
+  if (const auto& group = all.front().values.group) {
+    words += " of the group '" + printable_line(*group) + "'";
   }
   words += interval_words(all, rows);
   const auto group = ranked(rows);

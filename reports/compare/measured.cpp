@@ -127,6 +127,7 @@ class Collected {
       out.names.push_back(text.name);
     }
     out.layer = selection_.layer;
+    out.group = selection_.group;
     out.weights = weights_;
     for (const Spec& spec : specs_.values) {
       const std::string canonical = spec.canonical();
@@ -201,13 +202,18 @@ void add_evaluations(Collected& collected,
   }
 }
 
-void add_tasks(Collected& collected, const StoredRun& run, std::string_view measure, bool by_text) {
+void add_tasks(Collected& collected,
+               const StoredRun& run,
+               std::string_view measure,
+               const Selection& selection) {
   for (const TaskResult& result : run.tasks) {
     collected.note_weights(result.inputs);
     for (const TaskCell& cell : result.cells) {
       const std::vector<double> values = score_values(result, cell, measure);
       for (std::size_t i = 0; i < values.size(); ++i) {
-        collected.add(named(result, result.items[i], by_text), cell.cell, values[i]);
+        const AskedItem& item = result.items[i];
+        if (selection.group && item.group != *selection.group) continue;
+        collected.add(named(result, item, selection.items_by_text), cell.cell, values[i]);
       }
     }
   }
@@ -236,6 +242,7 @@ MeasuredTexts measured(std::span<const StoredRun> runs,
       for (const CellResult& cell : trace.cells) collected.note_sizes(cell);
     }
     if (selection.layer && measure.in != MeasuredIn::replays) continue;
+    if (selection.group && measure.in != MeasuredIn::tasks) continue;
     switch (measure.in) {
       case MeasuredIn::replays:
         add_replays(collected, run, measure.name, selection.layer);

@@ -41,6 +41,7 @@ struct MeasuredTexts {
   std::vector<std::string> names{};    // of each text, with the name of its file where it has one
   std::vector<MeasuredSpec> specs{};   // in the order in which runs have them first
   std::optional<std::size_t> layer{};  // Selection::layer
+  std::optional<std::string> group{};  // Selection::group
   // The checksums of the models of evaluations or tasks, of those that are known.
   std::set<std::uint64_t> weights{};
 };
@@ -50,6 +51,7 @@ struct Selection {
   std::optional<std::size_t> window{};              // of evaluations: cut into windows of this size
   std::optional<std::size_t> length{};              // of timings: after prompts of this length
   std::optional<std::size_t> layer{};               // of replays: the heads of this layer alone
+  std::optional<std::string> group{};               // of tasks: the items of this group alone
   std::function<bool(const Spec& spec)> accepts{};  // empty: every spec
   // False: an item is what has one id in one file, because results of older versions have no
   // checksums of items.
@@ -64,7 +66,8 @@ struct Selection {
 // Of one layer, too, those queries count that come after the first loss of the whole cell. Layers
 // with equal numbers of heads therefore have the whole cell's value as their mean. A unit that all
 // layers share has no rows moved and no optimum of one layer. Measures of other kinds than replays
-// have no layers, so selection.layer leaves nothing of them.
+// have no layers, so selection.layer leaves nothing of them; and selection.group leaves nothing of
+// measures of other kinds than tasks.
 MeasuredTexts measured(std::span<const StoredRun> runs,
                        const Measure& measure,
                        const Selection& selection = {});

@@ -92,6 +92,16 @@ std::set<std::string> settings_in(std::span<const StoredRun> runs, MeasuredIn in
   return settings;
 }
 
+std::vector<std::string> groups_of_items(std::span<const StoredRun> runs) {
+  std::set<std::string> groups;
+  for (const StoredRun& run : runs) {
+    for (const TaskResult& tasks : run.tasks) {
+      for (const AskedItem& item : tasks.items) groups.insert(item.group);
+    }
+  }
+  return {groups.begin(), groups.end()};
+}
+
 bool items_have_checksums(std::span<const StoredRun> runs) {
   for (const StoredRun& run : runs) {
     for (const TaskResult& tasks : run.tasks) {

@@ -30,6 +30,9 @@ std::vector<std::size_t> lengths_of(std::span<const StoredRun> runs);
 // if others lay at the same path. Of replays those models that the traces name.
 std::set<std::string> settings_in(std::span<const StoredRun> runs, MeasuredIn in);
 
+// The groups of the items of tasks in the runs, sorted; "" for items without one.
+std::vector<std::string> groups_of_items(std::span<const StoredRun> runs);
+
 // Whether every item of tasks in the runs has a checksum of its own.
 bool items_have_checksums(std::span<const StoredRun> runs);
 
