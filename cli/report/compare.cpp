@@ -83,9 +83,12 @@ constexpr std::string_view help =
     "\n"
     "The unit is a text (a trace, an evaluation, or an item of a task), and of timings a run of\n"
     "kvcheck speed --runs: heads and seeds are averaged first, because they say nothing of other\n"
-    "texts. Of two files, each spec is compared with itself on the texts that both have; of one,\n"
-    "with the best spec of its budget or with --against. A difference is tested by random signs\n"
-    "and has a bootstrap interval; equality within the margin is shown by two one-sided t-tests.\n"
+    "texts. Of two files, each spec is compared with itself on the texts that both have. Of one, "
+    "it\n"
+    "is compared with --against, or else with the best spec of its budget; answers to items, and\n"
+    "specs that have their budget to themselves, with dense, if the file has it. A difference is\n"
+    "tested by random signs and has a bootstrap interval; equality within the margin is shown by\n"
+    "two one-sided t-tests.\n"
     "P-values are corrected for all tests of a measure: of differences by the largest of all "
     "under\n"
     "common signs (Westfall and Young), of equality by Holm's method. Replays are measured once\n"
@@ -99,10 +102,10 @@ constexpr std::string_view help =
     "  kvcheck compare run.db --measure retained_mass --against streaming\n"
     "  kvcheck compare run.db --means --measure retained_mass --measure loss --markdown table.md\n"
     "  kvcheck compare run.db --measure retained_mass --layer 2\n"
+    "  kvcheck compare tasks.db --measure exact --group story-fact\n"
     "  kvcheck compare run.db --measure attention_s --length 512 --margin 0.00001\n"
     "  kvcheck compare run.db --json compared.jsonl\n"
     "\n"
-    "  kvcheck compare tasks.db --measure exact --group story-fact\n"
     "Exit status: 0 nothing became worse, or one file; 1 a spec is worse in AFTER.db (with fewer\n"
     "than six texts: its mean is worse by more than the margin); 2 usage or bad input; 3 nothing\n"
     "became worse, but AFTER.db lacks a spec or a text of BEFORE.db.\n";
@@ -206,7 +209,10 @@ Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& argumen
   const std::string why = files.size() == 2
                               ? files[0] + " and " + files[1] + " have no text and spec in common"
                               : files[0] + " has no two specs to compare";
-  const std::string because = apart.empty() ? "" : ". " + apart;
+  const bool open = files.size() == 1 && !arguments.given("against");
+  const std::string because =
+      (apart.empty() ? "" : ". " + apart) +
+      (open && !apart.empty() ? "; --against names a spec to compare all with" : "");
   const std::string what =
       files.size() == 2 ? " that such a measure is known of" : " in such a measure";
   if (comparisons.empty()) return usage_error(why + what + because);

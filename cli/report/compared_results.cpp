@@ -25,14 +25,22 @@ std::string list_of(const std::vector<std::size_t>& numbers) {
   return list;
 }
 
+bool any_of_evaluations(std::span<const reports::Measure> measures) {
+  return std::ranges::any_of(measures, [](const reports::Measure& measure) {
+    return measure.in == reports::MeasuredIn::evaluations;
+  });
+}
+
 // Of one file, evaluations of one size of windows: a text in two sizes is not two texts.
 Result<std::optional<std::size_t>> window_of(const Arguments& arguments,
-                                             std::span<const reports::StoredRun> runs) {
+                                             std::span<const reports::StoredRun> runs,
+                                             std::span<const reports::Measure> measures) {
   const auto given = arguments.count("window", 0, std::numeric_limits<std::int32_t>::max());
   if (!given) return given.error();
   if (*given) return std::optional<std::size_t>(**given);
   const std::vector<std::size_t> windows = reports::windows_of(runs);
-  if (windows.size() < 2 || arguments.operands().size() == 2) return std::optional<std::size_t>();
+  const bool one = windows.size() < 2 || arguments.operands().size() == 2;
+  if (one || !any_of_evaluations(measures)) return std::optional<std::size_t>();
   return usage_error(arguments.operands()[0] + " has evaluations of texts in windows of " +
                      list_of(windows) +
                      " tokens (0: not cut), which are not different texts; expected --window with "
@@ -61,10 +69,7 @@ Result<void> check_lengths_of_texts(const Arguments& arguments,
                                     std::span<const Runs> files,
                                     std::span<const reports::Measure> measures,
                                     std::optional<std::size_t> window) {
-  const bool evaluated = std::ranges::any_of(measures, [](const reports::Measure& measure) {
-    return measure.in == reports::MeasuredIn::evaluations;
-  });
-  for (std::size_t i = 0; evaluated && i < files.size(); ++i) {
+  for (std::size_t i = 0; any_of_evaluations(measures) && i < files.size(); ++i) {
     const std::string found = reports::prefixes_in(files[i], window);
     if (found.empty()) continue;
     return usage_error(arguments.operands()[i] + " has evaluations of " + found +
@@ -135,11 +140,6 @@ Result<std::optional<std::size_t>> layer_of(const Arguments& arguments,
   return std::optional<std::size_t>(**given);
 }
 
-}  // namespace
-
-Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
-  const auto known = reports::measures();
-  const std::vector<std::string> words = arguments.values("measure");
 // A file without answers is refused later, as one without the measure.
 Result<std::optional<std::string>> group_of(const Arguments& arguments,
                                             std::span<const Runs> files,
@@ -162,6 +162,11 @@ Result<std::optional<std::string>> group_of(const Arguments& arguments,
   return std::optional<std::string>(group);
 }
 
+}  // namespace
+
+Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
+  const auto known = reports::measures();
+  const std::vector<std::string> words = arguments.values("measure");
   std::vector<reports::Measure> measures;
   if (words.empty()) {
     const bool layer = arguments.given("layer");
@@ -202,11 +207,6 @@ Result<std::vector<std::string>> specs_meant(std::string_view option,
       option, words, files.size() == 1 ? "no run has" : "neither file has", specs));
 }
 
-Result<reports::Selection> selection_of(const Arguments& arguments,
-                                        std::span<const Runs> files,
-                                        std::span<const reports::Measure> measures) {
-  const auto window = window_of(arguments, files.front());
-  if (!window) return window.error();
 std::vector<std::string> measured_among(const std::vector<std::string>& named,
                                         const reports::MeasuredTexts& all) {
   std::vector<std::string> measured;
@@ -216,6 +216,11 @@ std::vector<std::string> measured_among(const std::vector<std::string>& named,
   return measured.empty() ? named : measured;
 }
 
+Result<reports::Selection> selection_of(const Arguments& arguments,
+                                        std::span<const Runs> files,
+                                        std::span<const reports::Measure> measures) {
+  const auto window = window_of(arguments, files.front(), measures);
+  if (!window) return window.error();
   if (auto fine = check_lengths_of_texts(arguments, files, measures, *window); !fine) {
     return fine.error();
   }

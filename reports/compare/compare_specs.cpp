@@ -104,10 +104,10 @@ std::map<Group, std::vector<std::size_t>> groups_of(const MeasuredTexts& all) {
   return groups;
 }
 
-// The spec that the members of a group are compared with; `nothing` if none is named.
-std::size_t reference_of(const MeasuredTexts& all,
-                         const std::vector<std::size_t>& members,
-                         const std::vector<std::string>& against) {
+// The spec that the members of a group are compared with; `nothing` if none of the named is it.
+std::size_t named_reference(const MeasuredTexts& all,
+                            const std::vector<std::size_t>& members,
+                            const std::vector<std::string>& against) {
   const auto named = [&](std::size_t i) {
     return std::ranges::find(against, all.specs[i].canonical) != against.end();
   };
@@ -120,18 +120,54 @@ std::size_t reference_of(const MeasuredTexts& all,
   return nothing;
 }
 
+// The specs of one group, best first, and what they are compared with; `nothing` if they are not.
+struct Rows {
+  std::vector<std::size_t> specs;
+  std::size_t reference = nothing;
+};
+
+// All groups in the order of tables. Sets comparison.complete.
+std::vector<Rows> groups_to_compare(const MeasuredTexts& all, Comparison& comparison) {
+  const std::vector<std::string>& against = comparison.options.against;
+  const std::size_t complete =
+      against.empty() && all.specs.size() > 1 ? complete_cache(all).value_or(nothing) : nothing;
+  const bool answers = comparison.measure.in == MeasuredIn::tasks;
+  std::vector<Rows> groups;
+  for (auto& [group, members] : groups_of(all)) {
+    std::ranges::stable_sort(members, {}, [&](std::size_t i) {
+      return (comparison.measure.more_is_better ? -1 : 1) * overall(all.specs[i].values);
+    });
+    Rows& rows = groups.emplace_back(Rows{.specs = std::move(members)});
+    if (!against.empty()) {
+      rows.reference = named_reference(all, rows.specs, against);
+    } else if (complete != nothing && (answers || rows.specs.size() == 1)) {
+      rows.reference = complete;
+      if (rows.specs.front() != complete) comparison.complete = names_of(all)[complete];
+    } else if (rows.specs.size() > 1) {
+      rows.reference = rows.specs.front();
+    }
+  }
+  // What others are compared with comes first.
+  std::ranges::stable_partition(groups, [&](const Rows& rows) {
+    return !comparison.complete.empty() &&
+           std::ranges::find(rows.specs, complete) != rows.specs.end();
+  });
+  return groups;
+}
+
 // The name in tables, with the budget: "h2o at 64".
 std::string named_at_budget(const MeasuredSpec& spec) {
   const std::string budget = spec.spec.budget_text();
   return row_name(spec.spec) + (budget == "-" ? "" : " at " + budget);
 }
 
-// Rows of the specs of one group, best first, each compared with `other`.
+// Rows of the specs of one group, which come best first, each compared with `other`.
 void add_group(Comparison& comparison,
                Family& family,
                const MeasuredTexts& all,
                std::vector<std::size_t> members,
                std::size_t other) {
+  const std::size_t best = members.front();
   const std::size_t ranked = members.size();
   std::size_t reference = 0;  // of `other` among the members
   while (reference < members.size() && members[reference] != other) ++reference;
@@ -159,8 +195,10 @@ void add_group(Comparison& comparison,
     if (i == reference) continue;
     family.contrasts.push_back({.of = first_column + i, .against = first_column + reference});
   }
+  const bool with_best = comparison.options.against.empty() && other == best && ranked > 1;
+  comparison.with_best = comparison.with_best || with_best;
   // The best is known from the same texts: any pair of the group could have been tested.
-  for (std::size_t i = 0; comparison.options.against.empty() && i < ranked; ++i) {
+  for (std::size_t i = 0; with_best && i < ranked; ++i) {
     for (std::size_t k = i + 1; k < ranked; ++k) {
       if (i == reference || k == reference) continue;
       family.contrasts.push_back({.of = first_column + i, .against = first_column + k});
@@ -189,6 +227,17 @@ std::string why_unmeasured(const MeasuredTexts& all,
 
 }  // namespace
 
+std::optional<std::size_t> complete_cache(const MeasuredTexts& all) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < all.specs.size(); ++i) {
+    const Spec& spec = all.specs[i].spec;
+    if (spec.policy->name != "dense") continue;
+    if (found) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
 double usual_margin(const Measure& measure, const MeasuredTexts& all) {
   if (measure.in != MeasuredIn::timings) return 0.01;
   std::vector<double> values;
@@ -208,25 +257,21 @@ Comparison compare_specs(const MeasuredTexts& all,
                         .options = options,
                         .margin = options.margin.value_or(usual_margin(measure, all)),
                         .layer = all.layer,
+                        .group = all.group,
                         .texts = all.texts.size()};
   const std::string unmeasured = why_unmeasured(all, measure, options.against);
   if (!unmeasured.empty()) {
     comparison.left_out.push_back(unmeasured);
     return comparison;
   }
-  const bool best = options.against.empty();
   std::vector<std::string> alone;
   Family family;
-  for (auto& [group, members] : groups_of(all)) {
-    std::ranges::stable_sort(members, {}, [&](std::size_t i) {
-      return (measure.more_is_better ? -1 : 1) * overall(all.specs[i].values);
-    });
-    const std::size_t other = best ? members.front() : reference_of(all, members, options.against);
-    if (other == nothing || (best && members.size() == 1)) {
-      for (const std::size_t member : members) alone.push_back(named_at_budget(all.specs[member]));
+  for (const Rows& rows : groups_to_compare(all, comparison)) {
+    if (rows.reference != nothing) {
+      add_group(comparison, family, all, rows.specs, rows.reference);
       continue;
     }
-    add_group(comparison, family, all, members, other);
+    for (const std::size_t spec : rows.specs) alone.push_back(named_at_budget(all.specs[spec]));
   }
   leave_out(comparison, alone, "spec",
             "not compared, because there is none to compare with at the same budget (caches that "
@@ -236,4 +281,3 @@ Comparison compare_specs(const MeasuredTexts& all,
 }
 
 }  // namespace kv::reports
-                        .group = all.group,

@@ -18,7 +18,9 @@ struct CompareOptions {
   std::optional<double> margin{};
   double level = 0.05;  // of each finding, over all tests of a measure
   // Canonical texts of specs: each spec is compared with the one of its budget, or with the only
-  // one. Empty: with the best of its budget.
+  // one. Empty: answers to items with the complete cache (see complete_cache()), where it has
+  // answered; all else with the best of its budget, and with the complete cache if it has its
+  // budget to itself.
   std::vector<std::string> against{};
 };
 
@@ -49,11 +51,14 @@ struct Comparison {
   double margin = 0.01;
   std::vector<ComparedSpec> rows{};
   std::optional<std::size_t> layer{};  // whose heads alone are compared
+  std::optional<std::string> group{};  // whose items alone are compared
   std::size_t texts = 0;               // that are in both files, or in the one
   std::size_t tests = 0;               // for which p-values are corrected
-  std::optional<std::string> group{};  // whose items alone are compared
   bool files = false;                  // two files are compared, not specs
-  std::size_t missing = 0;             // specs and texts that the second file lacks
+  bool with_best = false;              // specs are compared with the best of their budget
+  // The name of the complete cache, if specs are compared with it and options.against is empty.
+  std::string complete{};
+  std::size_t missing = 0;  // specs and texts that the second file lacks
   // As sentences: specs and texts that only one side has, models that differ, and means over other
   // queries.
   std::vector<std::string> left_out{};
@@ -77,7 +82,11 @@ Comparison compare_files(const MeasuredTexts& before,
 bool any_worse(std::span<const Comparison> comparisons);
 bool any_missing(std::span<const Comparison> comparisons);
 
-// The specs of each budget with options.against or the best, over the texts that both have. Caches
+// The place among all.specs of the one that evicts nothing and reads all, under the policy `dense`;
+// nullopt if there is none, or several that store keys and values in different ways.
+std::optional<std::size_t> complete_cache(const MeasuredTexts& all);
+
+// The specs of each budget as options.against says, over the texts that both have. Caches
 // that store more than their budget are compared among themselves. Specs that have nothing to be
 // compared with are left out. If no spec of options.against has a value, nothing is compared,
 // and `left_out` says why.

@@ -208,12 +208,16 @@ std::string words_of(const Comparison& comparison) {
     say("With " + std::to_string(comparison.texts) + " " + units + " no p-value is at most " +
         shortest(options.level) + ".");
   }
-  if (!comparison.files && options.against.empty() && !comparison.rows.empty()) {
-    say("Each is compared with the best of its budget.");
+  const std::string complete = "with " + comparison.complete + ", which keeps every token.";
+  if (comparison.with_best) {
+    say("Each is compared with the best of its budget" +
+        (comparison.complete.empty() ? "." : "; one that has its budget to itself, " + complete));
     if (tested) {
       say("The best was selected by the same " + units +
           ", so that all pairs of a budget count as tests.");
     }
+  } else if (!comparison.complete.empty()) {
+    say("Each is compared " + complete);
   }
   for (const std::string& sentence : comparison.left_out) say(sentence + ".");
   return words;

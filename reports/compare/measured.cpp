@@ -251,7 +251,7 @@ MeasuredTexts measured(std::span<const StoredRun> runs,
         add_evaluations(collected, run, measure.name, selection.window);
         break;
       case MeasuredIn::tasks:
-        add_tasks(collected, run, measure.name, selection.items_by_text);
+        add_tasks(collected, run, measure.name, selection);
         break;
       case MeasuredIn::timings:
         add_timings(collected, run, measure.name, selection.length);

@@ -9,14 +9,21 @@
 namespace kv::reports {
 namespace {
 
-// The rows of one budget, of which the first is the best and the others were compared with it.
+// Rows of which the first is what the others were compared with: the best of their budget, or the
+// complete cache.
 using Rows = std::vector<const ComparedSpec*>;
 
 std::vector<Rows> groups_of(const Comparison& comparison) {
   std::vector<Rows> groups;
   for (const ComparedSpec& row : comparison.rows) {
-    if (row.other.empty()) groups.emplace_back();
-    if (!groups.empty()) groups.back().push_back(&row);
+    if (row.other.empty()) {
+      groups.push_back({&row});
+      continue;
+    }
+    // Budgets may have a best of the same name, of which the last is this row's.
+    const auto own = std::ranges::find(groups.rbegin(), groups.rend(), row.other,
+                                       [](const Rows& rows) { return rows.front()->name; });
+    if (own != groups.rend()) own->push_back(&row);
   }
   return groups;
 }
@@ -32,6 +39,14 @@ Rows widest(const std::vector<Rows>& groups) {
   return wide.empty() ? Rows() : *wide[(wide.size() - 1) / 2];
 }
 
+// The name of a row after the first, with its budget if that is not the same of all of them.
+std::string name_among(const Rows& rows, const ComparedSpec& row) {
+  const bool same = std::all_of(rows.begin() + 1, rows.end(), [&](const ComparedSpec* other) {
+    return other->budget == rows.back()->budget;
+  });
+  return same ? row.name : row.name + " at " + row.budget;
+}
+
 std::string names_text(const std::vector<std::string>& names) {
   constexpr std::size_t most = 4;
   if (names.size() <= most) return join(names, ", ");
@@ -39,10 +54,15 @@ std::string names_text(const std::vector<std::string>& names) {
   return join(some, ", ") + ", ...";
 }
 
-std::string finding_of(const Comparison& comparison) {
-  const Rows rows = widest(groups_of(comparison));
-  if (rows.size() < 2) return "";
-  const ComparedSpec& best = *rows.front();
+// "By share of exact answers over 60 items, dense, which keeps every token, has 0.8500."
+std::string complete_text(const Comparison& comparison, const ComparedSpec& complete) {
+  return "By " + comparison.title() + " over " + comparison.measure.counted(comparison.texts) +
+         ", " + complete.name + ", which keeps every token, has " +
+         entry_of(comparison.measure, complete.mean).text + ".";
+}
+
+// "By retained mass, the best at a budget of 64 tokens over 8 texts is h2o (0.9607)."
+std::string best_text(const Comparison& comparison, const ComparedSpec& best) {
   const bool tokens =
       !best.budget.empty() && best.budget.find_first_not_of("0123456789") == std::string::npos;
   const std::string budget = "at a budget of " + best.budget + (tokens ? " tokens" : "") +
@@ -51,19 +71,30 @@ std::string finding_of(const Comparison& comparison) {
     return "By " + comparison.title() + ", no best is named " + budget +
            ", because the means of these specs begin at different queries.";
   }
-  std::string text = "By " + comparison.title() + ", the best " + budget + " is " + best.name +
-                     " (" + entry_of(comparison.measure, best.mean).text + ").";
-  std::map<Finding, std::vector<std::string>> found;
-  for (const ComparedSpec* const row : rows) {
-    if (row != &best) found[row->finding].push_back(row->name);
-  }
-  if (!found[Finding::few].empty()) {
+  return "By " + comparison.title() + ", the best " + budget + " is " + best.name + " (" +
+         entry_of(comparison.measure, best.mean).text + ").";
+}
+
+std::string finding_of(const Comparison& comparison) {
+  const Rows rows = widest(groups_of(comparison));
+  if (rows.size() < 2) return "";
+  const ComparedSpec& first = *rows.front();
+  const bool complete = first.name == comparison.complete;
+  std::string text = complete ? complete_text(comparison, first) : best_text(comparison, first);
+  if (!complete && !first.same_queries) return text;
+  const auto few = [](const ComparedSpec* row) { return row->finding == Finding::few; };
+  if (std::any_of(rows.begin() + 1, rows.end(), few)) {
     return text + " These are too few to say anything of other " +
            std::string(comparison.measure.units()) + ".";
   }
-  const std::size_t worse = found[Finding::lower].size() + found[Finding::higher].size();
+  std::map<Finding, std::vector<std::string>> found;
+  for (const ComparedSpec* const row : rows) {
+    if (row != &first) found[row->finding].push_back(name_among(rows, *row));
+  }
+  const bool more_is_better = comparison.measure.more_is_better;
+  const std::size_t worse = found[more_is_better ? Finding::lower : Finding::higher].size();
   const bool one = rows.size() == 2;
-  text += one ? " The other, " + rows.back()->name + ","
+  text += one ? " The other, " + name_among(rows, *rows.back()) + ","
               : " Of the " + std::to_string(rows.size() - 1) + " others, " + std::to_string(worse) +
                     (worse == 1 ? " is" : " are") + " shown to be worse";
   if (one && worse == 1) text += " is shown to be worse";
@@ -74,6 +105,7 @@ std::string finding_of(const Comparison& comparison) {
                 : "; " + std::to_string(names.size()) + (names.size() == 1 ? " is " : " are ") +
                       words + " (" + names_text(names) + ")";
   };
+  add(more_is_better ? Finding::higher : Finding::lower, "shown to be better");
   add(Finding::equal, "shown to be equal within " + shortest(comparison.margin));
   add(Finding::same, "the same in all of these " + std::string(comparison.measure.units()));
   add(Finding::not_shown, "not shown to differ");

@@ -31,7 +31,6 @@ class CompareItems : public SweepKinds {
 
   [[nodiscard]] Ran compared(const Words& files) const {
     Words words = {"compare", "--measure", "answer_loss"};
-    if (files.size() == 1) words = with(words, {"--against", "dense"});
     for (const std::string& file : files) words.push_back(folder_ / file);
     return run(words);
   }
@@ -42,6 +41,41 @@ TEST_F(CompareItems, ThatTwoFilesHaveCountOnce) {
   answer("four", four, "run.db");
   answer("eight", four + items("items-2", "b"), "run.db");
   EXPECT_THAT(compared({"run.db"}).out, HasSubstr(", 8 items\n"));
+}
+
+// Windows cut texts, and answers have none.
+TEST_F(CompareItems, AreComparedWithDenseBesideTextsInSeveralWindows) {
+  answer("four", items("items-1", "a"), "run.db");
+  const Ran evaluated =
+      run({"eval", "--model", a_model(), "--text", folder_ / "text-0", "--policy", "window",
+           "--budget", "24", "--windows", "0,64", "-o", folder_ / "run.db"});
+  ASSERT_EQ(evaluated.status, 0) << evaluated.err;
+  const Ran ran = compared({"run.db"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("Each is compared with dense, which keeps every token."));
+  EXPECT_THAT(run({"compare", folder_ / "run.db", "--measure", "loss"}).err,
+              HasSubstr("in windows of 0, 64 tokens"));
+}
+
+TEST_F(CompareItems, OfOneGroupAreComparedAlone) {
+  std::string other = items("items-2", "b");
+  for (auto at = other.find("\"group\":\"story-fact"); at != std::string::npos;
+       at = other.find("\"group\":\"story-fact")) {
+    other.replace(at, 19, "\"group\":\"other");
+  }
+  answer("items", items("items-1", "a") + other, "run.db");
+  const auto of_group = [&](const Words& more) {
+    return run(with({"compare", folder_ / "run.db"}, more));
+  };
+  const Ran one = of_group({"--measure", "answer_loss", "--group", "other"});
+  EXPECT_THAT(one.out, HasSubstr("answer per token, nats, group other, 4 items\n"));
+  const Ran means = of_group({"--group", "other", "--means"});
+  EXPECT_THAT(means.out, HasSubstr("Means over 4 items of the group 'other'"));
+  EXPECT_THAT(of_group({"--group", "other", "--csv", "-"}).out, HasSubstr(",other,"));
+  EXPECT_THAT(of_group({"--group", "othor"}).err,
+              HasSubstr("run.db: unknown group 'othor'; did you mean 'other'?"));
+  EXPECT_THAT(of_group({"--group", "other", "--measure", "loss"}).err,
+              HasSubstr("--group selects items of tasks, and loss is not a measure of tasks"));
 }
 
 TEST_F(CompareItems, UnderSeveralIdsCountOnce) {

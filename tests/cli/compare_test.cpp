@@ -220,7 +220,8 @@ TEST_F(Compare, WrongWordsAreAnsweredInOneSentence) {
   EXPECT_THAT(error_of({"a.db", "a.db", "--against", "h2o"}), HasSubstr("is for one file"));
   EXPECT_THAT(error_of({"a.db", "--margin", "-1"}), HasSubstr("--margin"));
   EXPECT_THAT(error_of({"a.db", "--run", "7"}), HasSubstr("7"));
-  EXPECT_THAT(error_of({"a.db"}), HasSubstr("no two specs to compare"));
+  EXPECT_THAT(error_of({"a.db"}), AllOf(HasSubstr("no two specs to compare"),
+                                        HasSubstr("; --against names a spec to compare all with")));
   EXPECT_THAT(error_of({"a.db", "--measure", "loss"}), HasSubstr("no two specs"));
   EXPECT_THAT(error_of({"none.db"}), HasSubstr("none.db"));
   EXPECT_THAT(error_of({"a.db", "a.db", "a.db"}), HasSubstr("expected"));

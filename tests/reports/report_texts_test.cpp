@@ -104,6 +104,27 @@ TEST(ReportOverTexts, SaysWhatTheOnlyOtherSpecIs) {
               ElementsAre(best + "is not shown to differ."));
 }
 
+// Answers of three caches at one budget and of one at another, compared with the complete cache.
+TEST(ReportOverTexts, SaysWhatCompressionCosts) {
+  TextsSection section{.folder = "texts"};
+  Comparison comparison{.measure = *measure_named("exact"), .options = {}, .texts = 60};
+  comparison.complete = "dense";
+  comparison.rows = {{.name = "dense", .canonical = "dense", .budget = "-", .other = ""},
+                     {.name = "h2o", .canonical = "h2o", .budget = "32", .other = "dense"},
+                     {.name = "window", .canonical = "window", .budget = "32", .other = "dense"},
+                     {.name = "h2o", .canonical = "h2o", .budget = "64", .other = "dense"}};
+  comparison.rows[0].mean = 0.85;
+  comparison.rows[1].finding = Finding::higher;
+  comparison.rows[2].finding = Finding::lower;
+  comparison.rows[3].finding = Finding::not_shown;
+  section.comparisons.push_back({.comparison = comparison});
+  EXPECT_THAT(
+      findings_of(section),
+      ElementsAre("By share of exact answers over 60 items, dense, which keeps every token, "
+                  "has 0.8500. Of the 3 others, 1 is shown to be worse; 1 is shown to be "
+                  "better (h2o at 32); 1 is not shown to differ (h2o at 64)."));
+}
+
 TEST(ReportOverTexts, NamesNoBestOfMeansThatBeginElsewhere) {
   EXPECT_THAT(findings_of(two_specs(Finding::lower, false)),
               ElementsAre("By retained mass once evicting, no best is named at a budget of 32 "
