@@ -570,7 +570,7 @@ def reports():
         "texts": "runs command 1 a\033[31m\nruns status 1 running\ntraces name 0 <b>",
         "deleted": "cells delete 0\nheads delete *\nruns delete 1",
         "numbers": "heads retained_mass 0 1e300\nseries stored * -0.5\ntimed_cells token_s * 0",
-        "evaluation": "eval_series targets * 0\neval_recall asked 0 0\neval_after targets * -1\neval_inputs cell 0 x\nevaluations segment 0 3",
+        "evaluation": "eval_series targets * 0\neval_recall asked 0 0\neval_after targets * -1\neval_open_loop queries * 1\neval_inputs cell 0 x\nevaluations segment 0 3",
         "layers": "traces layers 0 0,1\ntraces rope_layout 0 half\nheads layer * 7"})
     write_all("loss_log", {
         "log": "input_length,nll\n1,2.5\n2,0.25\n3,700\n", "blanks": " nll , input_length \r\n1,2\r\n",
@@ -733,7 +733,7 @@ words = {
                       "pattern behavior Isolated invert ByteLevel add_prefix_space use_regex BPE "
                       "WordLevel vocab merges unk_token WhitespaceSplit ignore_merges byte_fallback",
     "results_rows": "runs traces dense cells heads units series residency bounds evaluations "
-                    "eval_cells eval_series eval_recall eval_after eval_inputs weights timings timed_cells timing_threads "
+                    "eval_cells eval_series eval_recall eval_after eval_open_loop eval_inputs weights timings timed_cells timing_threads "
                     "timed_repetitions repetition timed_details mean_token_s kernels processor "
                     "delete * spec budget "
                     "tokens layers query_heads kv_heads kept lifetimes evicted_at map_mass map_side "

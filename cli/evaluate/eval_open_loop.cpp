@@ -12,6 +12,7 @@
 #include "kvcheck/cli/evaluate/evaluate_parts.h"
 #include "kvcheck/cli/resume/resumable_run.h"
 #include "kvcheck/model/run/record.h"
+#include "kvcheck/reports/numbers/after_loss.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/sim/replay/replay.h"
 
@@ -57,10 +58,10 @@ std::vector<Cell> without_storage(std::vector<Cell> cells) {
   return cells;
 }
 
-// The mean retained mass of each cell over the heads.
-Result<std::vector<double>> masses_of(const EvalPlan& plan,
-                                      std::span<const model::TokenId> stream,
-                                      const std::function<bool()>& continues) {
+// Of each cell the mean retained mass over the heads, and the queries from the first loss on.
+Result<std::vector<OpenLoop>> replay_of(const EvalPlan& plan,
+                                        std::span<const model::TokenId> stream,
+                                        const std::function<bool()>& continues) {
   const Result<Trace> trace = dense_trace(plan, stream, continues);
   if (!trace) return trace.error();
   ReplayOptions options;
@@ -70,11 +71,13 @@ Result<std::vector<double>> masses_of(const EvalPlan& plan,
   options.progress = [&](double) { return continues(); };
   const Result<ReplayResult> replayed = replay(*trace, without_storage(plan.cells), options);
   if (!replayed) return replayed.error();
-  std::vector<double> masses;
+  std::vector<OpenLoop> found;
   for (const CellResult& cell : replayed->cells) {
-    masses.push_back(reports::means_of(cell).retained_mass);
+    const reports::AfterLoss after(cell.cell.spec, replayed->trace);
+    found.push_back({.retained_mass = reports::means_of(cell).retained_mass,
+                     .queries_after = stream.size() - after.first()});
   }
-  return masses;
+  return found;
 }
 
 Result<void> replay_text(const EvalPlan& plan,
@@ -85,16 +88,19 @@ Result<void> replay_text(const EvalPlan& plan,
   std::vector<double> mass(plan.cells.size(), 0);
   for (std::size_t stream = 0; stream < text.streams.size(); ++stream) {
     const std::string key = "stream " + std::to_string(stream);
-    std::optional<std::vector<double>> masses = kept_masses(parts, key, plan.cells.size());
-    if (!masses) {
-      Result<std::vector<double>> computed = masses_of(plan, text.streams[stream], continues);
+    std::optional<std::vector<OpenLoop>> found = kept_replay(parts, key, plan.cells.size());
+    if (!found) {
+      Result<std::vector<OpenLoop>> computed = replay_of(plan, text.streams[stream], continues);
       if (!computed) return computed.error();
-      masses = *std::move(computed);
-      parts.keep({{key, bytes_of(*masses)}});
+      found = *std::move(computed);
+      parts.keep({{key, bytes_of(*found)}});
     }
     const double share =
         static_cast<double>(text.streams[stream].size()) / static_cast<double>(result.tokens);
-    for (std::size_t i = 0; i < mass.size(); ++i) mass[i] += share * (*masses)[i];
+    for (std::size_t i = 0; i < mass.size(); ++i) {
+      mass[i] += share * (*found)[i].retained_mass;
+      result.cells[i].queries_after += (*found)[i].queries_after;
+    }
   }
   for (std::size_t i = 0; i < mass.size(); ++i) result.cells[i].retained_mass = mass[i];
   return {};

@@ -59,20 +59,26 @@ std::optional<ClosedLoopCell> kept_cell(const PartStore& parts,
   return result;
 }
 
-std::vector<std::byte> bytes_of(const std::vector<double>& masses) {
+std::vector<std::byte> bytes_of(const std::vector<OpenLoop>& cells) {
   PackedWriter writer;
-  for (const double mass : masses) writer.real(mass);
+  for (const OpenLoop& cell : cells) {
+    writer.real(cell.retained_mass);
+    writer.number(cell.queries_after);
+  }
   return writer.take();
 }
 
-std::optional<std::vector<double>> kept_masses(const PartStore& parts,
-                                               const std::string& key,
-                                               std::size_t cells) {
+std::optional<std::vector<OpenLoop>> kept_replay(const PartStore& parts,
+                                                 const std::string& key,
+                                                 std::size_t cells) {
   PackedReader reader = reader_of(parts, key);
-  std::vector<double> masses(cells);
-  for (double& mass : masses) mass = reader.real();
+  std::vector<OpenLoop> found(cells);
+  for (OpenLoop& cell : found) {
+    cell.retained_mass = reader.real();
+    cell.queries_after = reader.number();
+  }
   if (!reader.whole()) return std::nullopt;
-  return masses;
+  return found;
 }
 
 std::vector<std::byte> bytes_of(const TimedCell& row) {

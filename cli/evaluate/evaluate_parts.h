@@ -19,11 +19,17 @@ std::optional<ClosedLoopCell> kept_cell(const PartStore& parts,
                                         const std::string& key,
                                         const Cell& cell);
 
-// The retained mass of each cell in the open loop of one stream.
-std::vector<std::byte> bytes_of(const std::vector<double>& masses);
-std::optional<std::vector<double>> kept_masses(const PartStore& parts,
-                                               const std::string& key,
-                                               std::size_t cells);
+// What a cell does in the open loop of one stream.
+struct OpenLoop {
+  double retained_mass = 0;       // over all queries
+  std::size_t queries_after = 0;  // from the first loss on
+};
+
+// The cells of a plan in the open loop of one stream.
+std::vector<std::byte> bytes_of(const std::vector<OpenLoop>& cells);
+std::optional<std::vector<OpenLoop>> kept_replay(const PartStore& parts,
+                                                 const std::string& key,
+                                                 std::size_t cells);
 
 // A cell after a prompt of some length.
 std::vector<std::byte> bytes_of(const TimedCell& row);

@@ -49,6 +49,12 @@ Result<void> insert_after(Database& database, std::int64_t cell, const ClosedLoo
   return insert.run(cell, result.targets_after, result.nats_after);
 }
 
+Result<void> insert_open_loop(Database& database, std::int64_t cell, const ClosedLoopCell& result) {
+  if (result.queries_after == 0) return {};
+  Statement insert(database, "INSERT INTO eval_open_loop VALUES (?,?)");
+  return insert.run(cell, result.queries_after);
+}
+
 Result<void> insert_series(Database& database, std::int64_t cell, const ClosedLoopCell& result) {
   Statement insert(database, "INSERT INTO eval_series VALUES (?,?,?,?,?)");
   std::int64_t ordinal = 0;
@@ -100,6 +106,14 @@ CREATE TABLE task_item_texts (
 ) WITHOUT ROWID;
 )sql";
 
+// What version 13 adds.
+const char* const tables_of_13 = R"sql(
+CREATE TABLE eval_open_loop (
+  cell INTEGER PRIMARY KEY REFERENCES eval_cells(id),
+  queries INTEGER NOT NULL
+);
+)sql";
+
 Result<std::int64_t> insert_evaluation_alone(Database& database,
                                              const RunPlace& place,
                                              const ClosedLoopResult& result) {
@@ -124,6 +138,7 @@ Result<void> insert_evaluation_cells(Database& database,
     if (!done) return done.error();
     const std::int64_t id = database.last_id();
     if (const auto rows = insert_after(database, id, cells[i]); !rows) return rows.error();
+    if (const auto rows = insert_open_loop(database, id, cells[i]); !rows) return rows.error();
     if (const auto rows = insert_series(database, id, cells[i]); !rows) return rows.error();
     if (const auto rows = insert_recall(database, id, cells[i]); !rows) return rows.error();
   }

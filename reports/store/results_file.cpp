@@ -119,6 +119,8 @@ Result<void> delete_run(Database& database, std::int64_t run) {
       " ON eval_cells.evaluation = evaluations.id WHERE evaluations.run = ?)",
       "DELETE FROM eval_after WHERE cell IN (SELECT eval_cells.id FROM eval_cells JOIN evaluations"
       " ON eval_cells.evaluation = evaluations.id WHERE evaluations.run = ?)",
+      "DELETE FROM eval_open_loop WHERE cell IN (SELECT eval_cells.id FROM eval_cells JOIN"
+      " evaluations ON eval_cells.evaluation = evaluations.id WHERE evaluations.run = ?)",
       "DELETE FROM eval_series WHERE cell IN (SELECT eval_cells.id FROM eval_cells JOIN evaluations"
       " ON eval_cells.evaluation = evaluations.id WHERE evaluations.run = ?)",
       "DELETE FROM eval_inputs WHERE evaluation IN (SELECT id FROM evaluations WHERE run = ?)",

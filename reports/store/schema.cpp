@@ -10,8 +10,9 @@ namespace kv::reports {
 namespace {
 
 // What each version after the oldest adds, in order.
-constexpr std::array additions = {&tables_of_5, &tables_of_6,  &tables_of_7,  &tables_of_8,
-                                  &tables_of_9, &tables_of_10, &tables_of_11, &tables_of_12};
+constexpr std::array additions = {&tables_of_5,  &tables_of_6,  &tables_of_7,
+                                  &tables_of_8,  &tables_of_9,  &tables_of_10,
+                                  &tables_of_11, &tables_of_12, &tables_of_13};
 
 static_assert(additions.size() == results_schema_version - oldest_schema_version);
 

@@ -14,7 +14,7 @@ inline constexpr std::int64_t results_application_id = 0x6b76636b;
 
 // `PRAGMA user_version`. Every change to the tables must raise it. A version only adds tables and
 // views, so that files of the oldest version are still read.
-inline constexpr std::int64_t results_schema_version = 12;
+inline constexpr std::int64_t results_schema_version = 13;
 inline constexpr std::int64_t oldest_schema_version = 4;
 
 // Creates the tables in an empty database, in one transaction.

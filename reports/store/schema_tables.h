@@ -3,7 +3,7 @@
 
 namespace kv::reports {
 
-// All tables of version 4, and what versions 5 to 12 add to them.
+// All tables of version 4, and what versions 5 to 13 add to them.
 extern const char* const tables_of_4;
 extern const char* const tables_of_5;
 extern const char* const tables_of_6;
@@ -13,5 +13,6 @@ extern const char* const tables_of_9;
 extern const char* const tables_of_10;
 extern const char* const tables_of_11;
 extern const char* const tables_of_12;
+extern const char* const tables_of_13;
 
 }  // namespace kv::reports

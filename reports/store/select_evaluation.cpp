@@ -65,6 +65,26 @@ Result<void> select_after(Database& database, std::int64_t cell, ClosedLoopCell&
   return {};
 }
 
+Result<void> select_open_loop(Database& database,
+                              std::int64_t cell,
+                              const ClosedLoopResult& of,
+                              ClosedLoopCell& result) {
+  const auto there = has_table(database, "eval_open_loop");
+  if (!there) return there.error();
+  if (!*there) return {};
+  Statement rows(database, "SELECT queries FROM eval_open_loop WHERE cell = ?");
+  rows.bind_all(cell);
+  const auto read = each(rows, [&](const Statement& row) { result.queries_after = row.count(0); });
+  if (!read) return read.error();
+  if (result.queries_after == 0) return {};
+  Doubts doubts(database.path());
+  doubts.require(
+      result.queries_after <= of.tokens && result.retained_mass_after(of.tokens) >= -0.001,
+      "eval_open_loop.queries");
+  if (doubts.any()) return doubts.error();
+  return {};
+}
+
 Result<void> select_recall(Database& database, std::int64_t cell, ClosedLoopCell& result) {
   Statement rows(database,
                  "SELECT first_distance, last_distance, asked, answered FROM eval_recall"
@@ -114,6 +134,7 @@ Result<ClosedLoopCell> select_cell(Database& database,
   const std::int64_t id = row.integer(0);
   if (const auto read = select_series(database, id, cell); !read) return read.error();
   if (const auto read = select_after(database, id, cell); !read) return read.error();
+  if (const auto read = select_open_loop(database, id, of, cell); !read) return read.error();
   if (const auto read = select_recall(database, id, cell); !read) return read.error();
   return cell;
 }

@@ -101,6 +101,7 @@ void write_results(const ClosedLoopCell& cell, PackedWriter& writer) {
   writer.bits(cell.retained_mass);
   writer.number(cell.targets_after);
   writer.bits(cell.nats_after);
+  writer.number(cell.queries_after);
   writer.number(cell.series.size());
   for (const LossPoint& point : cell.series) {
     writer.number(point.first);
@@ -108,9 +109,7 @@ void write_results(const ClosedLoopCell& cell, PackedWriter& writer) {
     writer.bits(point.nats);
   }
   for (const RecallBin& bin : cell.recall) {
-    for (const std::size_t number : {bin.first, bin.last, bin.asked, bin.right}) {
-      writer.number(number);
-    }
+    for (const auto number : {bin.first, bin.last, bin.asked, bin.right}) writer.number(number);
   }
 }
 

@@ -36,7 +36,8 @@ JsonObject json_cell(const ClosedLoopResult& result, const ClosedLoopCell& cell)
       .add("targets_after", std::uint64_t{cell.targets_after})
       .add("perplexity_after", cell.perplexity_after())
       .add("kv_bytes", std::uint64_t{cell.kv_bytes})
-      .add("retained_mass", cell.retained_mass);
+      .add("retained_mass", cell.retained_mass)
+      .add("retained_mass_after", cell.retained_mass_after(result.tokens));
   return object;
 }
 
@@ -93,6 +94,7 @@ std::vector<std::string> csv_fields(const ClosedLoopResult& result, const Closed
   }
   fields.push_back(std::to_string(cell.targets_after));
   fields.push_back(exact_or_empty(cell.perplexity_after()));
+  fields.push_back(exact_or_empty(cell.retained_mass_after(result.tokens)));
   return fields;
 }
 
@@ -106,7 +108,7 @@ std::string closed_loop_csv(std::span<const ClosedLoopResult> results) {
     header.push_back("asked_" + bin.label());
     header.push_back("right_" + bin.label());
   }
-  header.insert(header.end(), {"targets_after", "perplexity_after"});
+  header.insert(header.end(), {"targets_after", "perplexity_after", "retained_mass_after"});
   std::string out = csv_line(header);
   for (const ClosedLoopResult& result : results) {
     for (const ClosedLoopCell& cell : result.cells) out += csv_line(csv_fields(result, cell));

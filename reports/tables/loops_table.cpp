@@ -22,6 +22,7 @@ std::string three_places(double value) {
 }
 
 Entry entry_of(double value) {
+  if (std::isnan(value)) return {"-", ""};
   return {three_places(value), shortest(value)};
 }
 
@@ -30,9 +31,9 @@ struct Pairs {
   std::vector<double> mass{};
   std::vector<double> gain{};
 
-  void add(const ClosedLoopCell& cell) {
-    mass.push_back(cell.retained_mass);
-    gain.push_back(-cell.perplexity());
+  void add(double retained_mass, double perplexity) {
+    mass.push_back(retained_mass);
+    gain.push_back(-perplexity);
   }
 
   [[nodiscard]] std::string words() const {
@@ -40,6 +41,11 @@ struct Pairs {
     return std::isnan(rho) ? "none" : three_places(rho);
   }
 };
+
+bool says_where_loss_begins(const ClosedLoopResult& result) {
+  return std::ranges::any_of(result.cells,
+                             [](const ClosedLoopCell& cell) { return cell.queries_after > 0; });
+}
 
 }  // namespace
 
@@ -56,6 +62,12 @@ Table loops_table(const ClosedLoopResult& result) {
               .rows = {}};
   const bool asks = result.asks();
   if (asks) table.columns.push_back({.title = "recall", .name = "recall", .number = true});
+  const bool after = says_where_loss_begins(result);
+  const auto add_column = [&](const char* title, const char* name) {
+    if (after) table.columns.push_back({.title = title, .name = name, .number = true});
+  };
+  add_column("retained once evicting", "retained_mass_after");
+  add_column("perplexity once evicting", "perplexity_after");
   const std::vector<std::string> names = names_of_cells(result);
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
     const ClosedLoopCell& cell = result.cells[i];
@@ -66,23 +78,33 @@ Table loops_table(const ClosedLoopResult& result) {
                           {spec.bounded() ? budget : "-", budget},
                           entry_of(cell.retained_mass),
                           entry_of(cell.perplexity())});
-    if (asks) table.rows.back().push_back(entry_of(cell.recall_in_all().share()));
+    std::vector<Entry>& row = table.rows.back();
+    if (asks) row.push_back(entry_of(cell.recall_in_all().share()));
+    if (!after) continue;
+    row.push_back(entry_of(cell.retained_mass_after(result.tokens)));
+    row.push_back(entry_of(cell.perplexity_after()));
   }
   return table;
 }
 
 std::string loops_words(const ClosedLoopResult& result) {
+  const bool after = says_where_loss_begins(result);
   Pairs all;
   std::map<std::uint32_t, Pairs> by_budget;
   for (const ClosedLoopCell& cell : result.cells) {
-    all.add(cell);
+    const double mass = after ? cell.retained_mass_after(result.tokens) : cell.retained_mass;
+    const double perplexity = after ? cell.perplexity_after() : cell.perplexity();
+    if (std::isnan(mass) || std::isnan(perplexity)) continue;
+    all.add(mass, perplexity);
     // As in all rankings, without those that store more.
-    if (!stores_more(cell.cell.spec)) by_budget[cell.cell.spec.budget].add(cell);
+    if (!stores_more(cell.cell.spec)) by_budget[cell.cell.spec.budget].add(mass, perplexity);
   }
+  const std::string once = after ? " once evicting" : "";
   std::string words =
-      "Spearman's rank correlation of retained mass (a replay of the dense run: open loop) and "
-      "perplexity (closed loop), 1 if more mass always means less perplexity: " +
-      all.words() + " over all " + std::to_string(result.cells.size());
+      "Spearman's rank correlation of retained mass" + once +
+      " (a replay of the dense run: open loop) and perplexity" + once +
+      " (closed loop), 1 if more mass always means less perplexity: " + all.words() + " over all " +
+      std::to_string(all.mass.size()) + (after ? " that evict" : "");
   for (const auto& [budget, pairs] : by_budget) {
     if (pairs.mass.size() < 3) continue;
     words += ", " + pairs.words() + " over the " + std::to_string(pairs.mass.size()) +

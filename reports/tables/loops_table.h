@@ -12,12 +12,12 @@ namespace kv::reports {
 // Whether the evaluation contains its open loop, too.
 bool has_open_loop(const ClosedLoopResult& result);
 
-// A row per cell: retained mass (open loop), perplexity (closed loop) and recall if the text asks
-// questions. Requires has_open_loop().
+// A row per cell: retained mass (open loop) and perplexity (closed loop) over all queries and
+// targets, recall if the text asks questions, and both once evicting. Requires has_open_loop().
 Table loops_table(const ClosedLoopResult& result);
 
-// How similarly the two loops order the cells, over all of them and within each budget, as one
-// sentence.
+// How similarly the two loops order the cells once they evict, over all that do and within each
+// budget, as one sentence. Of results that do not say from where on, over all queries and targets.
 std::string loops_words(const ClosedLoopResult& result);
 
 }  // namespace kv::reports

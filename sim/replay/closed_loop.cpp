@@ -20,6 +20,12 @@ double ClosedLoopCell::perplexity_after() const {
   return targets_after == 0 ? not_measured : perplexity_of(nats_after, targets_after);
 }
 
+double ClosedLoopCell::retained_mass_after(std::size_t tokens) const {
+  if (queries_after == 0) return not_measured;
+  // A mass of exactly 1 remains exactly 1.
+  return 1 - (1 - retained_mass) * static_cast<double>(tokens) / static_cast<double>(queries_after);
+}
+
 RecallBin ClosedLoopCell::recall_in_all() const {
   RecallBin all;
   if (recall.empty()) return all;

@@ -26,6 +26,9 @@ struct ClosedLoopCell {
   // holds.
   std::size_t targets_after = 0;
   double nats_after = 0;
+  // The queries of that replay from a stream's first loss on. None if nothing was lost or there was
+  // no replay, and none are known of results that a version before 13 of the results file holds.
+  std::size_t queries_after = 0;
   std::vector<LossPoint> series;  // all targets, in steps of ClosedLoopResult::series_width
   std::vector<RecallBin> recall;  // empty if the text asks nothing
 
@@ -34,6 +37,10 @@ struct ClosedLoopCell {
 
   // NaN if there are none.
   [[nodiscard]] double perplexity_after() const;
+
+  // The retained mass over queries_after, for an evaluation of this many tokens in all streams: no
+  // query before them lost any. NaN if there are none.
+  [[nodiscard]] double retained_mass_after(std::size_t tokens) const;
 
   // All bins as one.
   [[nodiscard]] RecallBin recall_in_all() const;

@@ -81,9 +81,9 @@ TEST_F(ModelCommands, EvalPutsTheOpenLoopBesideTheClosedOne) {
   const Ran ran = eval({"--policy", "dense", "--policy", "window", "--policy", "h2o", "--budget",
                         "8,16", "--open-loop", "--csv", folder / "a.csv"});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("retained mass"));
+  EXPECT_THAT(ran.out, HasSubstr("retained once evicting"));
   EXPECT_THAT(ran.out, HasSubstr("Spearman's rank correlation"));
-  EXPECT_THAT(ran.out, HasSubstr(" over all 5."));
+  EXPECT_THAT(ran.out, HasSubstr(" over all 4 that evict."));
   const std::string csv = test::read_text(folder / "a.csv");
   // What evicts nothing retains everything.
   EXPECT_THAT(csv, HasSubstr(",dense,,1,"));

@@ -155,7 +155,7 @@ def unlike(row, clean, varies):
                                                          "summaries", "sweeps", "evaluations",
                                                          "eval_cells",
                                                          "eval_series", "eval_recall",
-                                                         "eval_after", "eval_inputs")
+                                                         "eval_after", "eval_open_loop", "eval_inputs")
 
 
 def kept_by(command, folder, wrong):

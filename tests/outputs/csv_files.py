@@ -13,7 +13,7 @@ TYPES = {
 
 # Columns that are there only if a text asks questions, an item has choices, or a timing is known.
 SOMETIMES = {"recall", "choice", "attention_us", "perplexity_after",
-             "dense_perplexity_after", "targets_after"}
+             "dense_perplexity_after", "targets_after", "retained_mass_after"}
 
 # Of the files that `compare --layer` writes, the layer is there only with this option.
 SOMETIMES_COMPARED = {"layer"}

@@ -103,6 +103,27 @@ TEST_F(ClosedLoopReport, MoreTargetsAfterTheFirstLossThanTargetsAreDamage) {
   EXPECT_THAT(run.error().message, HasSubstr("column eval_after.targets does not hold"));
 }
 
+// The whole loss of a mass falls on the queries after the first loss, which cannot lose more.
+TEST_F(ClosedLoopReport, FewerQueriesThanLoseTheirMassAreDamage) {
+  ClosedLoopResult evaluation = fake_evaluation(512, true);
+  for (ClosedLoopCell& cell : evaluation.cells) cell.retained_mass = 0.5;
+  const std::size_t half = (evaluation.tokens + 1) / 2;
+  evaluation.cells[1].queries_after = half;
+  store({evaluation}, "kvcheck eval");
+  const auto run = read_run(db_);
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(run->evaluations[0].cells[1].queries_after, half);
+  EXPECT_EQ(run->evaluations[0].cells[2].queries_after, 0U);
+  auto database = taken(Database::open(db_));
+  for (const std::size_t queries : {half - 3, evaluation.tokens + 1}) {
+    const std::string change = "UPDATE eval_open_loop SET queries = " + std::to_string(queries);
+    ASSERT_TRUE(database.execute(change.c_str()));
+    const auto wrong = read_run(db_);
+    ASSERT_FALSE(wrong);
+    EXPECT_THAT(wrong.error().message, HasSubstr("column eval_open_loop.queries does not hold"));
+  }
+}
+
 TEST_F(ClosedLoopReport, AChecksumThatIsNoneIsDamage) {
   store({fake_evaluation(512, true)}, "kvcheck eval");
   auto database = taken(Database::open(db_));
@@ -208,14 +229,16 @@ TEST(ClosedLoopText, CsvHasEveryCellUnderOneHeader) {
     for (std::size_t part = 0; part < parts.size(); part += 2) {
       commas += std::ranges::count(parts[part], ',');
     }
-    EXPECT_EQ(commas, 29) << lines[i];
+    EXPECT_EQ(commas, 30) << lines[i];
   }
   // Columns are added at the end (docs/versions.md).
-  EXPECT_THAT(lines[0], AllOf(HasSubstr(",perplexity,kv_bytes,retained_mass,asked_1-16,"),
-                              EndsWith(",right_256-65536,targets_after,perplexity_after")));
+  EXPECT_THAT(
+      lines[0],
+      AllOf(HasSubstr(",perplexity,kv_bytes,retained_mass,asked_1-16,"),
+            EndsWith(",right_256-65536,targets_after,perplexity_after,retained_mass_after")));
   const ClosedLoopCell& cell = results[0].cells[1];
   EXPECT_THAT(lines[2], EndsWith("," + std::to_string(cell.targets_after) + "," +
-                                 shortest(cell.perplexity_after())));
+                                 shortest(cell.perplexity_after()) + ","));
 }
 
 TEST(ClosedLoopText, SaysHowWeightsKeysAndValuesWereStored) {

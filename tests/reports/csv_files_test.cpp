@@ -122,7 +122,10 @@ void write_whole_report(const TemporaryFolder& folder) {
   ++replay.trace.checksum;
   ASSERT_TRUE(writer.add(replay));
   ClosedLoopResult evaluation = testing::fake_evaluation(512, true);
-  for (ClosedLoopCell& cell : evaluation.cells) cell.retained_mass = 0.5;
+  for (ClosedLoopCell& cell : evaluation.cells) {
+    cell.retained_mass = 0.75;
+    if (cell.targets_after > 0) cell.queries_after = cell.targets_after + 1;
+  }
   ASSERT_TRUE(writer.add(evaluation));
   ASSERT_TRUE(writer.add(testing::fake_timing()));
   ASSERT_TRUE(writer.add(testing::fake_tasks()));

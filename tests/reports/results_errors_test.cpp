@@ -60,8 +60,8 @@ TEST_F(ResultsErrors, RefusesAnotherProgramsDatabase) {
 }
 
 TEST_F(ResultsErrors, RefusesAnotherSchemaVersion) {
-  tamper("PRAGMA user_version=13");
-  expect_refused(good_, "'" + good_ + "' has schema version 13; this kvcheck reads 4 to 12");
+  tamper("PRAGMA user_version=14");
+  expect_refused(good_, "'" + good_ + "' has schema version 14; this kvcheck reads 4 to 13");
 }
 
 // Later versions only add to version 4, so its files are read, and upgraded when a run is added.
@@ -73,7 +73,8 @@ TEST_F(ResultsErrors, ReadsAndUpgradesAFileOfVersion4) {
       "DROP TABLE task_cells; DROP TABLE task_items; DROP TABLE tasks; "
       "DROP TABLE sampled_traces; DROP TABLE recorded_kv_heads; DROP TABLE sampled_cells; "
       "DROP TABLE sampled_heads; DROP TABLE timing_threads; DROP TABLE timed_repetitions; "
-      "DROP TABLE timed_details; DROP TABLE eval_after; DROP TABLE eval_inputs; "
+      "DROP TABLE timed_details; DROP TABLE eval_after; DROP TABLE eval_open_loop; DROP TABLE "
+      "eval_inputs; "
       "DROP TABLE task_inputs; DROP TABLE task_item_texts; "
       "PRAGMA user_version=4");
   EXPECT_EQ(json_lines(taken(read_run(good_)).traces[0], true), before);
@@ -90,7 +91,7 @@ TEST_F(ResultsErrors, ReadsAndUpgradesAFileOfVersion4) {
 
 TEST_F(ResultsErrors, RefusesForeignTablesViewsAndTriggers) {
   tamper("ALTER TABLE heads RENAME TO h; CREATE VIEW heads AS SELECT * FROM h");
-  expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 12");
+  expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 13");
 }
 
 TEST_F(ResultsErrors, RefusesATruncatedFile) {

@@ -239,7 +239,7 @@ TEST(Results, HoldsTheDocumentedMarks) {
   write_run(folder.path("run.db"), {});
   const std::string bytes = read_text(folder.path("run.db"));
   EXPECT_EQ(bytes.substr(68, 4), "kvck");                       // application_id
-  EXPECT_EQ(bytes.substr(60, 4), std::string("\0\0\0\14", 4));  // user_version
+  EXPECT_EQ(bytes.substr(60, 4), std::string("\0\0\0\15", 4));  // user_version
   EXPECT_EQ(bytes.substr(18, 2), "\1\1");                       // no write-ahead log
 }
 

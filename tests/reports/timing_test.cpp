@@ -105,7 +105,7 @@ TEST(Timings, KeepTheirRepetitionsAndThreads) {
   // A file of the version before: no means, and nothing about the machine.
   ASSERT_TRUE(database.execute(
       "DROP TABLE eval_inputs; DROP TABLE task_inputs; DROP TABLE task_item_texts; "
-      "DROP TABLE eval_after; "
+      "DROP TABLE eval_after; DROP TABLE eval_open_loop; "
       "DROP TABLE timed_details; PRAGMA user_version=9"));
   const TimingResult bare = taken(read_run(path)).timings.front();
   EXPECT_EQ(bare.threads, 2U);
@@ -268,6 +268,21 @@ TEST(Loops, StandSideBySide) {
       HasSubstr("less perplexity: 0.949 over all 4, 1.000 over the 3 that store at most 32."));
   result.cells[2].cell.spec = taken(parse_spec("window:budget=32;timing=lazy:8"));
   EXPECT_THAT(loops_words(result), ::testing::EndsWith("0.949 over all 4."));
+  // Once evicting, the order of the last two differs from that over all queries.
+  result.tokens = 100;
+  for (std::size_t i = 1; i < 4; ++i) {
+    ClosedLoopCell& cell = result.cells[i];
+    cell.queries_after = 95 - 30 * (i / 2);
+    cell.targets_after = 1;
+    cell.nats_after = static_cast<double>(i);
+  }
+  result.cells[3].queries_after = 95;
+  EXPECT_DOUBLE_EQ(result.cells[1].retained_mass_after(100), 1 - 0.3 * 100 / 95);
+  EXPECT_THAT(to_csv(loops_table(result)), HasSubstr(",0.684"));
+  EXPECT_THAT(loops_words(result),
+              ::testing::AllOf(HasSubstr("retained mass once evicting ("),
+                               HasSubstr("perplexity once evicting"),
+                               ::testing::EndsWith("0.500 over all 3 that evict.")));
 }
 
 }  // namespace
