@@ -1,6 +1,6 @@
 """Kills long commands at random moments, and checks what they leave.
 
-    kills.py PROGRAM [N] [--command NAME] [--seed S] [--after SECONDS]
+    kills.py PROGRAM [N] [--command NAME] [--seed S] [--in-a-row K] [--after SECONDS]...
 
 PROGRAM is kvcheck. Each command of COMMANDS runs about a second, in a folder with the results file of
 an older run, and is killed (SIGKILL) at a moment between its begin and its end. Then:
@@ -11,6 +11,9 @@ an older run, and is killed (SIGKILL) at a moment between its begin and its end.
 * the same command, with --resume where it has that option, ends well and leaves exactly what an
   uninterrupted run leaves.
 
+With --in-a-row the command is killed K times before it may end, each time further on, and no kill
+takes away a row that one before it had left.
+
 It prints how many kills of each command left nothing, a part or all of a run. If something is wrong it
 prints the command that repeats it, and exits with 1.
 """
@@ -18,6 +21,7 @@ prints the command that repeats it, and exits with 1.
 import argparse
 import collections
 import dataclasses
+import json
 import multiprocessing
 import os
 import random
@@ -47,7 +51,11 @@ class Command:
     existing: tuple = ()
     varies: bool = False  # times differ between runs
     resumes: bool = False
+    long: bool = False  # run only if it is named
 
+
+# Seconds that a run needs before it finishes something of its own.
+BEGIN = 0.2
 
 RUN = (("run.db", "old.db"),)
 COMMANDS = [
@@ -65,6 +73,7 @@ COMMANDS = [
     Command("record-resume", "record --model in/model --text in/text.txt --tokens 2500 --queries 8/100 "
             "--resume --quiet -o trace.safetensors", (("trace.safetensors", "a.safetensors"),)),
     Command("sweep", "sweep in/plan.json --threads 2 --quiet -o run.db", RUN),
+    Command("long-sweep", "sweep in/long.json --threads 2 --quiet -o run.db", RUN, long=True),
     Command("merge", "merge in/one.db in/two.db --quiet -o run.db", RUN),
     Command("report", "report in/long.db -o page"),
     Command("check", "check h2o:sinks=2,recent=6,budget=16 --filter size.* --filter survives --filter chunking.* --filter visible.* --filter position.* "
@@ -83,6 +92,10 @@ def make(program, folder):
         inputs.run(program, folder, "trace", "generate", "zipf", "--tokens", "1200", "--seed",
                    str(seed), "-o", name + ".safetensors")
     inputs.write(folder + "/plan.json", inputs.PLAN.replace("SEEDS", "124") % "300")
+    traces = ["synthetic:zipf:tokens=1500,seed=%d" % seed for seed in range(1, 26)]
+    inputs.write(folder + "/long.json", json.dumps({"replay": {
+        "traces": traces, "policies": ["h2o", "random", "reservoir", "tova"], "budgets": [64, 128],
+        "seeds": 9}}))
     inputs.write(folder + "/many.json", inputs.PLAN.replace("SEEDS", "500") % "32")
     for number, name in ((1, "one"), (2, "two")):
         inputs.run(program, folder, "sweep", "many.json", "--shard", "%d/2" % number, "--quiet",
@@ -191,17 +204,23 @@ def kept_by(command, folder, wrong):
     return "all" if len(new) == len(clean_files) else "some" if new else "none"
 
 
-def resume(command, folder, wrong):
-    """Runs the command once more, and compares with an uninterrupted run."""
-    clean_files, clean_rows, _ = SETTING.clean[command.name]
-    resumes = command.resumes and SETTING.resumes
+def start_again(command, folder):
+    """Starts the command where it was killed; also says whether it had ended all the same."""
     for place, folders, _ in os.walk(folder):
         for name in folders:  # a report that is a minute old has no writer
             if ".partial-" in name:
                 os.utime(os.path.join(place, name), (1, 1))
     before = rows_in(folder) if os.path.exists(folder + "/run.db") else set()
     ended = any(row[0] == "runs" and row[-1] == "complete" for row in before - SETTING.older)
-    child = start(command, folder, ["--resume"] if resumes and not ended else [])
+    resumes = command.resumes and SETTING.resumes
+    return start(command, folder, ["--resume"] if resumes and not ended else []), ended
+
+
+def resume(command, folder, wrong):
+    """Runs the command once more, and compares with an uninterrupted run."""
+    clean_files, clean_rows, _ = SETTING.clean[command.name]
+    resumes = command.resumes and SETTING.resumes
+    child, ended = start_again(command, folder)
     _, err = child.communicate()
     if child.returncode:
         wrong.append("the next run ends with %d: %s" % (child.returncode, err.decode()[:300]))
@@ -219,23 +238,37 @@ def resume(command, folder, wrong):
             wrong.append("%s is not that of an uninterrupted run" % name)
 
 
+def finished_rows(folder):
+    return {row for row in rows_in(folder) if row[0] not in ("runs", "sweeps")}
+
+
 def kill(task):
-    name, after = task
+    """Kills a command at these moments, one run after another: what each kill left."""
+    name, moments = task
     command = find(name)
     folder = "%s/%d" % (SETTING.folder, os.getpid())
     prepare(command, folder)
-    child = start(command, folder)
-    try:
-        child.communicate(timeout=after)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
-    wrong = []
-    kept = kept_by(command, folder, wrong)
-    killed = child.returncode == -signal.SIGKILL
+    wrong, left, finished = [], [], set()
+    for after in moments:
+        child = start_again(command, folder)[0] if left else start(command, folder)
+        try:
+            child.communicate(timeout=after)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+        left.append((child.returncode == -signal.SIGKILL, kept_by(command, folder, wrong)))
+        if wrong:
+            break
+        if len(moments) > 1:
+            now = finished_rows(folder)
+            if finished - now:
+                wrong.append("kill %d took away %d rows" % (len(left), len(finished - now)))
+            finished = now
+        if not left[-1][0]:
+            break
     if not wrong:
         resume(command, folder, wrong)
-    return name, after, killed, kept, "; ".join(wrong)
+    return name, moments, left, "; ".join(wrong)
 
 
 def arguments():
@@ -244,14 +277,16 @@ def arguments():
     parser.add_argument("kills", nargs="?", type=int, default=1000, help="in all [1000]")
     parser.add_argument("--command", choices=[command.name for command in COMMANDS])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--after", type=float, help="kill once, after this many seconds")
+    parser.add_argument("--in-a-row", type=int, default=1, help="kills before it may end [1]")
+    parser.add_argument("--after", type=float, nargs="+", help="kill after these seconds, in a row")
     return parser.parse_args()
 
 
 def main():
     global SETTING
     options = arguments()
-    names = [options.command] if options.command else [command.name for command in COMMANDS]
+    names = [options.command] if options.command else [command.name for command in COMMANDS
+                                                       if not command.long]
     memory = "/dev/shm"
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         SETTING = Setting(options.program, folder)
@@ -260,29 +295,36 @@ def main():
             SETTING.clean[name] = clean_run(find(name))
             print("%s takes %.2f s" % (name, SETTING.clean[name][2]), flush=True)
         draw = random.Random(options.seed)
-        tasks = [(name, round(draw.uniform(0, 1.1 * SETTING.clean[name][2]), 4))
-                 for i in range(options.kills) for name in [names[i % len(names)]]]
+        tasks = [(name, moments(SETTING.clean[name][2], options.in_a_row, draw))
+                 for i in range(options.kills // options.in_a_row) for name in [names[i % len(names)]]]
         if options.after is not None:
-            tasks = [(names[0], options.after)]
+            tasks = [(names[0], tuple(options.after))]
         return campaign(names, tasks)
+
+
+def moments(seconds, in_a_row, draw):
+    """When to kill runs that follow each other; together they take about as long as a whole run."""
+    most = 1.1 * seconds if in_a_row == 1 else BEGIN + 2 * seconds / in_a_row
+    return tuple(round(draw.uniform(0, most), 4) for _ in range(in_a_row))
 
 
 def campaign(names, tasks):
     counts, failures = collections.Counter(), []
     with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
-        for name, after, killed, kept, wrong in pool.imap_unordered(kill, tasks):
-            counts[name, "killed" if killed else "ended before"] += 1
-            if killed:
-                counts[name, kept] += 1
+        for name, after, left, wrong in pool.imap_unordered(kill, tasks):
+            for killed, kept in left:
+                counts[name, "killed" if killed else "ended before"] += 1
+                if killed:
+                    counts[name, kept] += 1
             if wrong:
-                failures.append((name, after, wrong))
+                failures.append((name, after[:len(left)], wrong))
     columns = ["killed", "none", "some", "all", "ended before"]
     print("| command | " + " | ".join(columns) + " |\n" + "| --- " * 6 + "|")
     for name in names:
         print("| %s | %s |" % (name, " | ".join(str(counts[name, c]) for c in columns)))
     for name, after, wrong in sorted(failures)[:100]:
         print("%s: %s\n  repeat it with: ./dev kills 1 --command %s --after %s" % (
-            name, wrong, name, after))
+            name, wrong, name, " ".join(map(str, after))))
     print("%d kills; %d did not leave what is promised%s" % (
         sum(counts[name, "killed"] for name in names), len(failures),
         "" if SETTING.resumes else "; this build cannot resume"))
