@@ -231,7 +231,7 @@ std::optional<std::size_t> complete_cache(const MeasuredTexts& all) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < all.specs.size(); ++i) {
     const Spec& spec = all.specs[i].spec;
-    if (spec.policy->name != "dense") continue;
+    if (spec.policy->name != "dense" || spec.selects()) continue;
     if (found) return std::nullopt;
     found = i;
   }

@@ -78,6 +78,7 @@ TEST(CompareComplete, TwoStoragesOfDenseAreNoReference) {
                                           "window:budget=32"};
   EXPECT_FALSE(complete_cache(measured_of(specs)));
   EXPECT_EQ(complete_cache(measured_of({"h2o:budget=64", "dense"})), 1U);
+  EXPECT_FALSE(complete_cache(measured_of({"@quest", "h2o:budget=64"})));  // reads some pages only
   EXPECT_THAT(words_of(compared("exact", specs)), HasSubstr("2 specs are not compared"));
 }
 
