@@ -33,6 +33,7 @@ struct ComparedSpec {
   std::string name;  // see reports/numbers/row_names.h
   std::string canonical;
   std::string budget;
+  bool stores_more = false;    // MeasuredSpec::stores_more
   std::string other;           // what it is compared with: a name; empty: itself in the other file
   Interval rank{};             // among the specs of its budget, 1 for the best; NaN of two files
   double mean = not_measured;  // over the texts that both have

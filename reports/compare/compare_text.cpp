@@ -73,7 +73,8 @@ std::vector<Column> columns_of(const Comparison& comparison) {
                                  {.title = "finding", .name = "finding"},
                                  exact("p_alone"),
                                  exact("outside_margin_p"),
-                                 exact("outside_margin_p_alone")});
+                                 exact("outside_margin_p_alone"),
+                                 {.title = "", .name = "stores_more", .exact_only = true}});
   return columns;
 }
 
@@ -115,7 +116,8 @@ std::vector<Entry> entries_of(const Comparison& comparison, const ComparedSpec& 
                                  {finding, finding},
                                  hidden(test.p),
                                  hidden(row.outside_margin_p),
-                                 hidden(test.outside_margin_p)});
+                                 hidden(test.outside_margin_p),
+                                 {"", row.stores_more ? "yes" : "no"}});
   return entries;
 }
 
@@ -123,6 +125,20 @@ bool any(const Comparison& comparison, Finding finding) {
   return std::ranges::any_of(comparison.rows, [&](const ComparedSpec& row) {
     return row.finding == finding && row.test.pairs > 0;
   });
+}
+
+// Those of the rows that store more than a budget which others keep to: "a, b, c, ...".
+std::string storing_more(const Comparison& comparison) {
+  std::vector<std::string> names;
+  std::size_t count = 0;
+  for (const ComparedSpec& row : comparison.rows) {
+    const bool apart =
+        row.stores_more && std::ranges::any_of(comparison.rows, [&](const ComparedSpec& other) {
+          return other.budget == row.budget && !other.stores_more;
+        });
+    if (apart && ++count <= 3) names.push_back(row.name);
+  }
+  return join(names, ", ") + (count > 3 ? ", ..." : "");
 }
 
 // By MeasuredIn.
@@ -219,6 +235,9 @@ std::string words_of(const Comparison& comparison) {
   } else if (!comparison.complete.empty()) {
     say("Each is compared " + complete);
   }
+  const std::string apart = comparison.files ? std::string() : storing_more(comparison);
+  if (!apart.empty())
+    say("Caches that store more than their budget are ranked apart: " + apart + ".");
   for (const std::string& sentence : comparison.left_out) say(sentence + ".");
   return words;
 }

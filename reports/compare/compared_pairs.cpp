@@ -20,8 +20,11 @@ double mean_of(const std::vector<double>& values) {
 }  // namespace
 
 ComparedSpec row_of(const MeasuredSpec& spec, const std::string& name) {
-  return {
-      .name = name, .canonical = spec.canonical, .budget = spec.spec.budget_text(), .other = {}};
+  return {.name = name,
+          .canonical = spec.canonical,
+          .budget = spec.spec.budget_text(),
+          .stores_more = spec.stores_more,
+          .other = {}};
 }
 
 std::vector<std::string> names_of(const MeasuredTexts& all) {

@@ -15,8 +15,8 @@ TYPES = {
 SOMETIMES = {"recall", "choice", "attention_us", "perplexity_after",
              "dense_perplexity_after", "targets_after", "retained_mass_after"}
 
-# Of the files that `compare --layer` writes, the layer is there only with this option.
-SOMETIMES_COMPARED = {"layer"}
+# Of the files that `compare` writes, the layer and the group are there only with options of their names.
+SOMETIMES_COMPARED = {"layer", "group"}
 COMPARED = ("texts/MEASURE.csv", "means.csv")
 
 

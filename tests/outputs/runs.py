@@ -83,6 +83,8 @@ RUNS = [
     Run(UNRANKED + " --seed 2 -o tasks-2.db", {"tasks-2.db": "results"}),
     Run("compare tasks.db tasks-2.db --measure answer_loss --json few-items.jsonl",
         {"few-items.jsonl": "lines comparison"}),
+    Run("compare tasks.db tasks-2.db --group needle --json group-files.jsonl --csv group-files.csv",
+        {"group-files.jsonl": "lines comparison", "group-files.csv": "csv comparison-of-files"}),
     Run("speed --model in/model --policy dense --policy window --budget 6 --length 8,12 --tokens 2 "
         "--runs 2 --quiet -o run.db --json speed.jsonl --csv speed.csv",
         {"run.db": "results", "speed.jsonl": "lines speed", "speed.csv": "csv timing-N/timings.csv"}),
@@ -131,6 +133,10 @@ RUNS = [
     Run("compare few.db --means --json few-means.jsonl", {"few-means.jsonl": "lines comparison"}),
     Run("compare run.db --measure answer_loss --json items-compared.jsonl",
         {"items-compared.jsonl": "lines comparison"}),
+    Run("compare run.db --group story-fact --json group.jsonl --csv group.csv",
+        {"group.jsonl": "lines comparison", "group.csv": "csv texts/MEASURE.csv"}),
+    Run("compare run.db --group story-fact --means --json group-means.jsonl",
+        {"group-means.jsonl": "lines comparison"}),
     Run("compare run.db --json specs.jsonl --csv specs.csv",
         {"specs.jsonl": "lines comparison", "specs.csv": "csv texts/MEASURE.csv"}),
 

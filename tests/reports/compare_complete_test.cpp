@@ -82,6 +82,17 @@ TEST(CompareComplete, TwoStoragesOfDenseAreNoReference) {
   EXPECT_THAT(words_of(compared("exact", specs)), HasSubstr("2 specs are not compared"));
 }
 
+TEST(CompareComplete, ThoseThatStoreMoreAreRankedApartByName) {
+  MeasuredTexts all = measured_of({"h2o:budget=64", "tova:budget=64", "window:budget=64",
+                                   "streaming:budget=64", "fifo:budget=32", "lru:budget=32"});
+  for (const std::size_t i : {2U, 3U, 4U, 5U}) all.specs[i].stores_more = true;
+  const Comparison comparison = compare_specs(all, *measure_named("exact"), {});
+  EXPECT_THAT(words_of(comparison),
+              HasSubstr("Caches that store more than their budget are ranked apart: window, "
+                        "streaming."));
+  EXPECT_THAT(to_json_lines(comparison), HasSubstr("\"stores_more\":\"yes\""));
+}
+
 TEST(CompareComplete, DenseAloneIsNothingToCompare) {
   EXPECT_TRUE(compared("exact", {"dense"}).rows.empty());
 }

@@ -81,8 +81,9 @@ std::map<std::string, std::string> documented_files() {
     const std::string file = names_in(parts[1])[0];
     std::string pattern;
     for (const std::string& name : names_in(parts[2])) {
-      // Of one layer are only the files of `compare --layer`, never those of a report.
-      if (file == "texts/MEASURE.csv" && name == "layer") continue;
+      // Of one layer or group are only files of `compare`, never those of a report.
+      const bool selected = name == "layer" || name == "group";
+      if (file == "texts/MEASURE.csv" && selected) continue;
       const std::size_t range = name.find("_RANGE");
       // The columns of recall and choices are there if the text asks questions, or offers some.
       pattern += range != std::string::npos ? "(" + name.substr(0, range) + "_[0-9]+-[0-9]+,)*"
