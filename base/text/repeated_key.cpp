@@ -1,5 +1,6 @@
 #include "kvcheck/base/text/repeated_key.h"
 
+#include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 #include <cstdint>
 #include <limits>
@@ -90,11 +91,14 @@ class KeyEvents {
 Result<void> check_keys(std::string_view json, const std::string& where) {
   boost::json::basic_parser<KeyEvents> parser(boost::json::parse_options{});
   ErrorCode code;
-  parser.write_some(false, json.data(), json.size(), code);
+  const std::size_t read = parser.write_some(false, json.data(), json.size(), code);
   const std::optional<std::string>& twice = parser.handler().found;
   if (!twice) return {};
-  return malformed(where + " has the field '" + printable_line(*twice) +
-                   "' twice in one object; expected each field once");
+  const auto breaks = std::ranges::count(json.substr(0, read), '\n');
+  const std::string again =
+      breaks == 0 ? "" : ", the second time in line " + std::to_string(breaks + 1);
+  return malformed(where + " has the field '" + printable_line(*twice) + "' twice in one object" +
+                   again + "; expected each field once");
 }
 
 }  // namespace kv

@@ -172,6 +172,9 @@ TEST(SweepCommand, OfAWrongPlanIsOneSentenceAndNoFile) {
            {"{\n\"replay\": {,}}", "' is not JSON in line 2 (syntax error); expected a plan"},
            {R"({"replay": {"traces": ["a"], "policies": ["h2o"], "policies": ["dense"]}})",
             "' has the field 'policies' twice in one object; expected each field once"},
+           {"{\"replay\": {\"policies\": [\"h2o\"],\n\"traces\": [\"a\"],\n\"policies\":\n[]}}",
+            "' has the field 'policies' twice in one object, the second time in line 3; expected "
+            "each"},
            {R"({"reply": {}})", "plan: unknown field 'reply'; did you mean 'replay'?"},
            {trace + R"("policies": ["h20"], "budgets": [16]}})",
             "plan.replay.policies[0]: in spec 'h20': unknown policy 'h20'; did you mean 'h2o'?"},
