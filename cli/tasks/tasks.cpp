@@ -27,7 +27,9 @@ constexpr std::array<Option, 11> table = {{
      .value = "X,...",
      .default_value = "0,0.25,0.5,0.75,1",
      .help = "where what is asked for stands, from 0 (the begin) to 1 (the end)"},
-    {.name = "by-depth", .help = "a group for each depth, too, as 'story-fact at 0.25'"},
+    {.name = "by-depth",
+     .help = "a group for each depth of a kind, as 'story-fact at 0.25', instead of one for the "
+             "kind; of kinds that have depths"},
     {.name = "others",
      .value = "N",
      .default_value = "4",
@@ -152,6 +154,12 @@ Result<model::SentenceLength> length_in(const Arguments& arguments) {
   });
 }
 
+bool has_depth(std::string_view kind) {
+  const auto kinds = model::task_kinds();
+  const auto found = std::ranges::find(kinds, kind, &model::TaskKind::name);
+  return found != kinds.end() && found->has_depth;
+}
+
 Result<std::string> lines_of(const Grid& grid, const model::SentenceLength& length) {
   std::string lines;
   for (const std::string& kind : grid.kinds) {
@@ -168,7 +176,7 @@ Result<std::string> lines_of(const Grid& grid, const model::SentenceLength& leng
                                        length);
       if (!made) return made.error();
       if (grid.lengths.size() > 1) made->item.group += " " + std::to_string(of_length);
-      if (grid.by_depth) made->item.group += " at " + shortest(depth);
+      if (grid.by_depth && has_depth(kind)) made->item.group += " at " + shortest(depth);
       lines += model::task_line(made->item, made->about) + "\n";
     }
   }

@@ -199,6 +199,9 @@ TEST_F(TasksCommand, DepthsAreGroupsIfTheyAreAskedFor) {
   EXPECT_THAT(made.out, AllOf(HasSubstr("\"group\":\"needle at 0\""),
                               HasSubstr("\"group\":\"needle at 0.25\""),
                               Not(HasSubstr("\"group\":\"needle\""))));
+  // What is asked for stands everywhere.
+  const Ran everywhere = kvcheck({"tasks", "frequent", "--items", "4", "--by-depth"});
+  EXPECT_THAT(everywhere.out, HasSubstr("\"group\":\"frequent\""));
 }
 
 }  // namespace
