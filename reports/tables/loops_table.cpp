@@ -99,18 +99,20 @@ std::string loops_words(const ClosedLoopResult& result) {
     // As in all rankings, without those that store more.
     if (!stores_more(cell.cell.spec)) by_budget[cell.cell.spec.budget].add(mass, perplexity);
   }
-  const std::string once = after ? " once evicting" : "";
-  std::string words =
-      "Spearman's rank correlation of retained mass" + once +
-      " (a replay of the dense run: open loop) and perplexity" + once +
-      " (closed loop), 1 if more mass always means less perplexity: " + all.words() + " over all " +
-      std::to_string(all.mass.size()) + (after ? " that evict" : "");
+  std::vector<std::string> parts;
+  // Once evicting, specs of other budgets are measured over other queries and targets.
+  if (!after) parts.push_back(all.words() + " over all " + std::to_string(all.mass.size()));
   for (const auto& [budget, pairs] : by_budget) {
     if (pairs.mass.size() < 3) continue;
-    words += ", " + pairs.words() + " over the " + std::to_string(pairs.mass.size()) +
-             " that store at most " + std::to_string(budget);
+    parts.push_back(pairs.words() + " over the " + std::to_string(pairs.mass.size()) +
+                    " that store at most " + std::to_string(budget));
   }
-  return words + ".";
+  const std::string once = after ? " once evicting" : "";
+  const std::string which = "Spearman's rank correlation of retained mass" + once +
+                            " (a replay of the dense run: open loop) and perplexity" + once +
+                            " (closed loop)";
+  if (parts.empty()) return which + " needs three specs of one budget that store no more than it.";
+  return which + ", 1 if more mass always means less perplexity: " + join(parts, ", ") + ".";
 }
 
 }  // namespace kv::reports

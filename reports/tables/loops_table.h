@@ -16,8 +16,8 @@ bool has_open_loop(const ClosedLoopResult& result);
 // targets, recall if the text asks questions, and both once evicting. Requires has_open_loop().
 Table loops_table(const ClosedLoopResult& result);
 
-// How similarly the two loops order the cells once they evict, over all that do and within each
-// budget, as one sentence. Of results that do not say from where on, over all queries and targets.
+// How similarly the two loops order the cells of each budget once they evict, as one sentence. Of
+// results that do not say from where on, over all queries and targets, and also over all cells.
 std::string loops_words(const ClosedLoopResult& result);
 
 }  // namespace kv::reports

@@ -83,7 +83,7 @@ TEST_F(ModelCommands, EvalPutsTheOpenLoopBesideTheClosedOne) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("retained once evicting"));
   EXPECT_THAT(ran.out, HasSubstr("Spearman's rank correlation"));
-  EXPECT_THAT(ran.out, HasSubstr(" over all 4 that evict."));
+  EXPECT_THAT(ran.out, HasSubstr(" needs three specs of one budget"));
   const std::string csv = test::read_text(folder / "a.csv");
   // What evicts nothing retains everything.
   EXPECT_THAT(csv, HasSubstr(",dense,,1,"));

@@ -268,21 +268,24 @@ TEST(Loops, StandSideBySide) {
       HasSubstr("less perplexity: 0.949 over all 4, 1.000 over the 3 that store at most 32."));
   result.cells[2].cell.spec = taken(parse_spec("window:budget=32;timing=lazy:8"));
   EXPECT_THAT(loops_words(result), ::testing::EndsWith("0.949 over all 4."));
-  // Once evicting, the order of the last two differs from that over all queries.
+  // Once evicting, the order is another one, and budgets are not joined.
+  result.cells[2].cell.spec = taken(parse_spec("window:budget=32"));
   result.tokens = 100;
-  for (std::size_t i = 1; i < 4; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     ClosedLoopCell& cell = result.cells[i];
-    cell.queries_after = 95 - 30 * (i / 2);
+    cell.queries_after = 95;
     cell.targets_after = 1;
-    cell.nats_after = static_cast<double>(i);
+    cell.nats_after = std::vector<double>{2, 3, 1}[i];
   }
-  result.cells[3].queries_after = 95;
   EXPECT_DOUBLE_EQ(result.cells[1].retained_mass_after(100), 1 - 0.3 * 100 / 95);
   EXPECT_THAT(to_csv(loops_table(result)), HasSubstr(",0.684"));
   EXPECT_THAT(loops_words(result),
-              ::testing::AllOf(HasSubstr("retained mass once evicting ("),
-                               HasSubstr("perplexity once evicting"),
-                               ::testing::EndsWith("0.500 over all 3 that evict.")));
+              ::testing::AllOf(
+                  HasSubstr("retained mass once evicting ("), HasSubstr("perplexity once evicting"),
+                  ::testing::EndsWith("less perplexity: -0.500 over the 3 that store at "
+                                      "most 32.")));
+  result.cells[2].queries_after = 0;
+  EXPECT_THAT(loops_words(result), HasSubstr("needs three specs of one budget"));
 }
 
 }  // namespace
