@@ -46,7 +46,8 @@ double replayed(const AfterLoss& after, const CellResult& cell, std::string_view
   return kl_is_own_number(cell.cell.spec) ? means.kl_to_dense : not_measured;
 }
 
-double evaluated(const ClosedLoopCell& cell, std::string_view name) {
+double evaluated(const ClosedLoopResult& text, const ClosedLoopCell& cell, std::string_view name) {
+  if (name == "open_loop_mass") return cell.retained_mass_after(text.tokens);
   if (name == "loss_after") return std::log(cell.perplexity_after());
   if (name == "loss") return cell.targets() == 0 ? not_measured : std::log(cell.perplexity());
   constexpr std::size_t near = 64;
@@ -196,8 +197,8 @@ void add_evaluations(Collected& collected,
     collected.note_weights(text.inputs);
     for (const ClosedLoopCell& cell : text.cells) {
       std::optional<FirstTarget> first;
-      if (measure == "loss_after") first = first_target(text, cell);
-      collected.add(named(text), cell.cell, evaluated(cell, measure), first);
+      if (measure == "loss_after" || measure == "open_loop_mass") first = first_target(text, cell);
+      collected.add(named(text), cell.cell, evaluated(text, cell, measure), first);
     }
   }
 }

@@ -11,7 +11,7 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::array<Measure, 21> all = {{
+constexpr std::array<Measure, 22> all = {{
     {.name = "retained_mass",
      .title = "retained mass once evicting",
      .more_is_better = true,
@@ -30,6 +30,11 @@ constexpr std::array<Measure, 21> all = {{
     {.name = "loss", .title = "loss per token, nats", .in = MeasuredIn::evaluations},
     {.name = "loss_after",
      .title = "loss per token once evicting, nats",
+     .in = MeasuredIn::evaluations,
+     .once_evicting = true},
+    {.name = "open_loop_mass",
+     .title = "retained mass of the model's dense run once evicting",
+     .more_is_better = true,
      .in = MeasuredIn::evaluations,
      .once_evicting = true},
     {.name = "recall",

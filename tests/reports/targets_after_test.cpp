@@ -188,6 +188,24 @@ TEST_F(OpenLoopAfter, IsTheMeanOverTheQueriesThatMayLoseSomething) {
   }
   EXPECT_EQ(line, specs.size());
   EXPECT_EQ(sums[0].queries, 0);
+  // The same numbers are a measure of comparisons.
+  words.insert(words.end(), {"-o", folder_ / "run.db"});
+  ASSERT_EQ(run(words).status, 0);
+  const Ran means =
+      run({"compare", folder_ / "run.db", "--means", "--measure", "open_loop_mass", "--json", "-"});
+  EXPECT_EQ(means.status, 0) << means.err;
+  std::size_t found = 0;
+  for (const std::string_view text : split(means.out, '\n')) {
+    if (text.empty()) continue;
+    const boost::json::value row = boost::json::parse(text);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i].spec.canonical() != row.at("spec").as_string()) continue;
+      EXPECT_NEAR(row.at("open_loop_mass").to_number<double>(), sums[i].mass / sums[i].queries,
+                  1e-9);
+      ++found;
+    }
+  }
+  EXPECT_EQ(found, 4U);
   EXPECT_EQ(sums[4].queries, 2);  // the last query of each window of 30 tokens
 }
 
