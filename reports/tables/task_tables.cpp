@@ -160,7 +160,7 @@ Table scores_table(const TaskResult& result) {
     columns.push_back(
         {.title = std::string(score.title), .name = std::string(score.name), .number = true});
   }
-  columns.push_back({.title = "KiB", .name = "kv_kib", .number = true});
+  columns.push_back({.title = "peak KiB", .name = "kv_kib", .number = true});
   return table_of_cells(result, std::move(columns), [&](const TaskCell& cell) {
     std::vector<Entry> entries;
     for (const Score& score : shown) {
