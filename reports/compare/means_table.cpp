@@ -229,12 +229,15 @@ std::string means_words(const std::vector<MeasuredMeans>& all) {
   }
   words += interval_words(all, rows);
   const auto group = ranked(rows);
+  bool first = true;
   for (std::size_t other = 1; other < all.size(); ++other) {
     const double over_all = correlation_of(all, group, other);
     if (std::isnan(over_all)) continue;
-    words += " Spearman's rank correlation of " + std::string(all[0].measure.name) + " and " +
-             std::string(all[other].measure.name) + " is " + number_entry(over_all, 2).text +
-             " over the first " + std::to_string(group.size()) + " rows";
+    words += " Spearman's rank correlation of the orders" +
+             std::string(std::exchange(first, false) ? ", each from best to worst," : "") + " by " +
+             std::string(all[0].measure.name) + " and by " + std::string(all[other].measure.name) +
+             " is " + number_entry(over_all, 2).text + " over the first " +
+             std::to_string(group.size()) + " rows";
     if (group.size() >= 2 * best) {
       words += ", and " + number_entry(correlation_of(all, group.first(best), other), 2).text +
                " over the first " + std::to_string(best);
