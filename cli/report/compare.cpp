@@ -30,8 +30,9 @@ constexpr std::array<Option, 15> table = {{
      .value = "NAME",
      .help =
          "retained_mass, optimum_share, topk_overlap, output_error or kl_to_dense of replays, "
-         "loss, loss_after, recall, recall_near or recall_far of evaluations, exact, contains, f1, "
-         "choice or answer_loss of tasks [all of these that the files have]; moved_rows of "
+         "loss, loss_after, recall, recall_near or recall_far of evaluations, open_loop_mass of "
+         "those with --open-loop, exact, contains, f1, choice or answer_loss of tasks [all of "
+         "these that the files have]; moved_rows of "
          "replays, first_token_s, token_s, attention_s, kv_bytes or peak_bytes of timings, only if "
          "named",
      .list = true},
@@ -39,8 +40,8 @@ constexpr std::array<Option, 15> table = {{
      .value = "SPEC",
      .help =
          "one file: the spec that each is compared with, as tables name it, or a policy, preset "
-         "or spec of the file; a name stands for the spec of each budget [the best of each "
-         "budget]"},
+         "or spec of the file; a name stands for the spec of each budget [of tasks dense, else "
+         "the best of each budget]"},
     {.name = "policies",
      .value = "NAME",
      .help = "only these policies: names as tables show them, or policies, presets or specs of the "
@@ -81,17 +82,15 @@ constexpr std::string_view help =
     "Usage:  kvcheck compare BEFORE.db AFTER.db [OPTIONS]\n"
     "        kvcheck compare RUN.db [OPTIONS]\n"
     "\n"
-    "The unit is a text (a trace, an evaluation, or an item of a task), and of timings a run of\n"
-    "kvcheck speed --runs: heads and seeds are averaged first, because they say nothing of other\n"
-    "texts. Of two files, each spec is compared with itself on the texts that both have. Of one, "
-    "it\n"
-    "is compared with --against, or else with the best spec of its budget; answers to items, and\n"
-    "specs that have their budget to themselves, with dense, if the file has it. A difference is\n"
-    "tested by random signs and has a bootstrap interval; equality within the margin is shown by\n"
-    "two one-sided t-tests.\n"
-    "P-values are corrected for all tests of a measure: of differences by the largest of all "
-    "under\n"
-    "common signs (Westfall and Young), of equality by Holm's method. Replays are measured once\n"
+    "The unit is a text (a trace, an evaluation, or an item of a task), and of timings a run\n"
+    "of kvcheck speed --runs: heads and seeds are averaged first, because they say nothing of\n"
+    "other texts. Of two files, each spec is compared with itself on the texts that both\n"
+    "have. Of one, it is compared with --against, or else with the best spec of its budget;\n"
+    "answers to items, and specs that have their budget to themselves, are compared with\n"
+    "dense, if the file has it. A difference is tested by random signs and has a bootstrap\n"
+    "interval; equality within the margin is shown by two one-sided t-tests. P-values are\n"
+    "corrected for all tests of a measure: of differences by the largest of all under common\n"
+    "signs (Westfall and Young), of equality by Holm's method. Replays are measured once\n"
     "evicting, that is over the queries from the first one on that cannot see every token.\n"
     "docs/statistics.md has the methods.\n"
     "\n"
@@ -173,16 +172,18 @@ Result<std::vector<Runs>> files_of(const Arguments& arguments) {
   return runs;
 }
 
-reports::Comparison comparison_of(const std::vector<Runs>& runs,
-                                  const reports::Measure& measure,
-                                  const reports::Selection& selection,
-                                  reports::CompareOptions options) {
+Result<reports::Comparison> comparison_of(const std::vector<Runs>& runs,
+                                          const reports::Measure& measure,
+                                          const reports::Selection& selection,
+                                          reports::CompareOptions options) {
   const reports::MeasuredTexts first = reports::measured(runs.front(), measure, selection);
   if (runs.size() == 2) {
     return reports::compare_files(first, reports::measured(runs[1], measure, selection), measure,
                                   options);
   }
-  options.against = measured_among(options.against, first);
+  auto against = measured_among(options.against, first);
+  if (!against) return against.error();
+  options.against = *std::move(against);
   return reports::compare_specs(first, measure, options);
 }
 
@@ -198,21 +199,22 @@ Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& argumen
   std::string apart;  // what each file alone has
   for (const reports::Measure& measure : measures) {
     auto comparison = comparison_of(runs, measure, selection, *options);
-    if (!comparison.rows.empty()) {
-      comparisons.push_back(std::move(comparison));
-    } else if (arguments.given("measure") || !comparison.left_out.empty()) {
+    if (!comparison) return comparison.error();
+    if (!comparison->rows.empty()) {
+      comparisons.push_back(*std::move(comparison));
+    } else if (arguments.given("measure") || !comparison->left_out.empty()) {
       lacking.emplace_back(measure.name);
-      if (apart.empty()) apart = join(comparison.left_out, ". ");
+      if (apart.empty()) apart = join(comparison->left_out, ". ");
     }
   }
   const std::span<const std::string> files = arguments.operands();
   const std::string why = files.size() == 2
                               ? files[0] + " and " + files[1] + " have no text and spec in common"
                               : files[0] + " has no two specs to compare";
-  const bool open = files.size() == 1 && !arguments.given("against");
-  const std::string because =
-      (apart.empty() ? "" : ". " + apart) +
-      (open && !apart.empty() ? "; --against names a spec to compare all with" : "");
+  std::string because = apart.empty() ? "" : ". " + apart;
+  if (files.size() == 1 && !arguments.given("against") && !apart.empty()) {
+    because += "; --against names a spec to compare all with";
+  }
   const std::string what =
       files.size() == 2 ? " that such a measure is known of" : " in such a measure";
   if (comparisons.empty()) return usage_error(why + what + because);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/compare/compare_tables.h"
 #include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/compare/run_sizes.h"
 
@@ -207,13 +208,16 @@ Result<std::vector<std::string>> specs_meant(std::string_view option,
       option, words, files.size() == 1 ? "no run has" : "neither file has", specs));
 }
 
-std::vector<std::string> measured_among(const std::vector<std::string>& named,
-                                        const reports::MeasuredTexts& all) {
+Result<std::vector<std::string>> measured_among(const std::vector<std::string>& named,
+                                                const reports::MeasuredTexts& all) {
   std::vector<std::string> measured;
   for (const reports::MeasuredSpec& spec : all.specs) {
     if (std::ranges::find(named, spec.canonical) != named.end()) measured.push_back(spec.canonical);
   }
-  return measured.empty() ? named : measured;
+  const std::vector<std::string> rivals = reports::rivals_among(measured, all);
+  if (rivals.empty()) return measured.empty() ? named : measured;
+  return usage_error("--against stands for several specs of one budget: " + join(rivals, " and ") +
+                     "; expected one of them, since only the results say which is the best");
 }
 
 Result<reports::Selection> selection_of(const Arguments& arguments,

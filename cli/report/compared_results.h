@@ -25,9 +25,10 @@ Result<std::vector<std::string>> specs_meant(
     std::span<const std::vector<reports::StoredRun>> files);
 
 // Those of the named specs that have the measure; all of them if none has it, so that nothing is
-// compared with another one.
-std::vector<std::string> measured_among(const std::vector<std::string>& named,
-                                        const reports::MeasuredTexts& all);
+// compared with another one. Error: two of them would be what the specs of one budget are compared
+// with.
+Result<std::vector<std::string>> measured_among(const std::vector<std::string>& named,
+                                                const reports::MeasuredTexts& all);
 
 // From --policies, --window, --length, --layer and --group. `files` are the runs of each file.
 // Errors: the one file has evaluations in windows of several sizes, and --window says none; a

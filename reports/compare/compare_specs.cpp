@@ -204,7 +204,7 @@ void add_group(Comparison& comparison,
       family.contrasts.push_back({.of = first_column + i, .against = first_column + k});
     }
   }
-  rank(comparison.measure, values, std::span(comparison.rows).subspan(first_row));
+  if (ranked > 1) rank(comparison.measure, values, std::span(comparison.rows).subspan(first_row));
 }
 
 // Why nothing can be compared with the named specs: a sentence if none of them has a value, though
@@ -228,14 +228,28 @@ std::string why_unmeasured(const MeasuredTexts& all,
 }  // namespace
 
 std::optional<std::size_t> complete_cache(const MeasuredTexts& all) {
-  std::optional<std::size_t> found;
+  std::vector<std::size_t> found;
+  std::vector<std::size_t> plain;
   for (std::size_t i = 0; i < all.specs.size(); ++i) {
     const Spec& spec = all.specs[i].spec;
     if (spec.policy->name != "dense" || spec.selects()) continue;
-    if (found) return std::nullopt;
-    found = i;
+    found.push_back(i);
+    if (!spec.storage) plain.push_back(i);
   }
-  return found;
+  const std::vector<std::size_t>& meant = plain.empty() ? found : plain;
+  return meant.size() == 1 ? std::optional(meant.front()) : std::nullopt;
+}
+
+std::vector<std::string> rivals_among(const std::vector<std::string>& canonicals,
+                                      const MeasuredTexts& all) {
+  std::map<Group, std::size_t> known;
+  for (std::size_t i = 0; i < all.specs.size(); ++i) {
+    const MeasuredSpec& spec = all.specs[i];
+    if (std::ranges::find(canonicals, spec.canonical) == canonicals.end()) continue;
+    const auto [at, added] = known.emplace(group_of(spec), i);
+    if (!added) return {names_of(all)[at->second], names_of(all)[i]};
+  }
+  return {};
 }
 
 double usual_margin(const Measure& measure, const MeasuredTexts& all) {

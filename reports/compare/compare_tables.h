@@ -83,9 +83,14 @@ Comparison compare_files(const MeasuredTexts& before,
 bool any_worse(std::span<const Comparison> comparisons);
 bool any_missing(std::span<const Comparison> comparisons);
 
-// The place among all.specs of the one that evicts nothing and reads all, under the policy `dense`;
-// nullopt if there is none, or several that store keys and values in different ways.
+// The place among all.specs of the one that evicts nothing and reads all, under the policy `dense`.
+// Among several it is the only one that names no storage. nullopt if there is none.
 std::optional<std::size_t> complete_cache(const MeasuredTexts& all);
+
+// The names of two of these specs that are ranked with each other: of one budget, and alike in
+// whether they store more. Empty if there are none.
+std::vector<std::string> rivals_among(const std::vector<std::string>& canonicals,
+                                      const MeasuredTexts& all);
 
 // The specs of each budget as options.against says, over the texts that both have. Caches
 // that store more than their budget are compared among themselves. Specs that have nothing to be

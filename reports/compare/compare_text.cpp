@@ -238,6 +238,12 @@ std::string words_of(const Comparison& comparison) {
   const std::string apart = comparison.files ? std::string() : storing_more(comparison);
   if (!apart.empty())
     say("Caches that store more than their budget are ranked apart: " + apart + ".");
+  const auto other_budget = [&](const ComparedSpec& row) {
+    return row.budget != comparison.rows.front().budget;
+  };
+  if (!comparison.files && std::ranges::any_of(comparison.rows, other_budget)) {
+    say("Ranks are among the specs of one budget.");
+  }
   for (const std::string& sentence : comparison.left_out) say(sentence + ".");
   return words;
 }

@@ -125,6 +125,19 @@ TEST_F(CompareNames, AnUnknownNameBesideAKnownOneIsAnError) {
               HasSubstr("--against names '@tova', which --policies leaves out"));
 }
 
+TEST_F(CompareNames, ANameOfTwoSpecsOfOneBudgetIsNoReference) {
+  const std::string file = folder_ / "two.db";
+  const Ran replayed = test::run({"replay", "synthetic:zipf:tokens=64", "--quiet", "-o", file,
+                                  "--policy", "h2o:budget=16;unit=model", "--policy",
+                                  "h2o:budget=16;unit=layer", "--policy", "window:budget=16"});
+  ASSERT_EQ(replayed.status, 0) << replayed.err;
+  const Ran ran = test::run({"compare", file, "--against", "h2o"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--against stands for several specs of one budget: h2o unit=model "
+                                 "and h2o unit=layer; expected one of them"));
+  EXPECT_EQ(test::run({"compare", file, "--against", "h2o:budget=16;unit=layer"}).status, 0);
+}
+
 TEST_F(CompareNames, MeasuresThatTheFileLacksAreSaidOnce) {
   const Ran means = compare({"--measure", "loss", "--measure", "exact", "--means"});
   EXPECT_EQ(means.status, 0);
@@ -139,7 +152,7 @@ TEST_F(CompareNames, MeasuresThatTheFileLacksAreSaidOnce) {
 
 TEST(CompareHelp, SaysHowPValuesAreCorrected) {
   const std::string help = test::run({"compare", "--help"}).out;
-  EXPECT_THAT(help, HasSubstr("common signs (Westfall and Young), of equality by Holm's method"));
+  EXPECT_THAT(help, HasSubstr("signs (Westfall and Young), of equality by Holm's method"));
   EXPECT_THAT(help, Not(HasSubstr("(Holm)")));
 }
 

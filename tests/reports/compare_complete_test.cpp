@@ -73,10 +73,11 @@ TEST(CompareComplete, WithoutDenseASpecAloneIsLeftOut) {
   EXPECT_THAT(words_of(answers), HasSubstr("with the best of its budget. The best was selected"));
 }
 
-TEST(CompareComplete, TwoStoragesOfDenseAreNoReference) {
-  const std::vector<std::string> specs = {"dense", "dense;storage=int8", "h2o:budget=64",
-                                          "window:budget=32"};
+TEST(CompareComplete, OfSeveralDenseItIsTheOneThatNamesNoStorage) {
+  const std::vector<std::string> specs = {"dense;storage=int4", "dense;storage=int8",
+                                          "h2o:budget=64", "window:budget=32"};
   EXPECT_FALSE(complete_cache(measured_of(specs)));
+  EXPECT_EQ(complete_cache(measured_of({"dense;storage=int8", "h2o:budget=64", "dense"})), 2U);
   EXPECT_EQ(complete_cache(measured_of({"h2o:budget=64", "dense"})), 1U);
   EXPECT_FALSE(complete_cache(measured_of({"@quest", "h2o:budget=64"})));  // reads some pages only
   EXPECT_THAT(words_of(compared("exact", specs)), HasSubstr("2 specs are not compared"));
