@@ -150,6 +150,16 @@ TEST(SweepCommand, LeavesOutBudgetsAboveATrace) {
   EXPECT_THAT(strict.err, HasSubstr("plan.replay.traces[1]: budget 32 is above the 20 tokens"));
 }
 
+TEST(SweepCommand, SaysThatNothingIsEvicted) {
+  const TemporaryFolder folder;
+  const std::string plan = folder / "plan.json";
+  std::ofstream(plan) << R"({"replay": {"traces": ["synthetic:zipf:tokens=64"],
+      "policies": ["h2o"], "budgets": [32, 64]}})";
+  const Ran ran = run({"sweep", plan, "--dry-run"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.err, HasSubstr("Note: h2o at 64: no token is left out"));
+}
+
 TEST(SweepCommand, DryRunSaysWhatTheSweepNeedsAndWritesNothing) {
   const TemporaryFolder folder;
   const std::string plan = plan_in(folder, std::string(kinds), R"(, "seeds": 5)");

@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -11,8 +12,10 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/evaluate/speed_rows.h"
 #include "kvcheck/cli/model/repeated_prompts.h"
+#include "kvcheck/cli/replay/spec_notes.h"
 #include "kvcheck/cli/replay/sweep.h"
 #include "kvcheck/cli/sweep/plan/eval_work.h"
+#include "kvcheck/cli/sweep/plan/model_words.h"
 #include "kvcheck/cli/sweep/plan/replay_work.h"
 #include "kvcheck/cli/sweep/plan/speed_work.h"
 #include "kvcheck/cli/sweep/plan/task_work.h"
@@ -43,10 +46,13 @@ Result<std::unique_ptr<const PlannedWork>> replays_of(const std::string& path,
                                                       const ReadingProgress& progress,
                                                       SweepPlan& plan) {
   auto work = std::make_unique<ReplayWork>(plan.text);
+  std::size_t longest = 0;
   for (std::size_t i = 0; i < plan.text.sources.size(); ++i) {
     const auto added = work->add(cells, progress, plan.left_out);
     if (!added) return at_field(path, plan.text, place_in("traces", i), added.error());
+    longest = std::max(longest, work->info(i).tokens);
   }
+  add_new(notes_on(plan.cells, longest), plan.notes);
   return std::unique_ptr<const PlannedWork>(std::move(work));
 }
 
