@@ -26,11 +26,16 @@ bool has(const std::vector<std::string>& all, const std::string& one) {
   return std::ranges::find(all, one) != all.end();
 }
 
-std::vector<std::string> missing_in(const std::vector<std::string>& names,
-                                    const std::vector<std::string>& others) {
+// The names in tables, with budgets, of the specs that the others have not.
+std::vector<std::string> missing_specs(const MeasuredTexts& some,
+                                       const std::vector<std::string>& others) {
   std::vector<std::string> missing;
-  std::ranges::copy_if(names, std::back_inserter(missing),
-                       [&](const std::string& name) { return !has(others, name); });
+  const std::vector<std::string> names = names_of(some);
+  for (std::size_t i = 0; i < some.specs.size(); ++i) {
+    if (!has(others, some.specs[i].canonical)) {
+      missing.push_back(named_at_budget(some.specs[i], names[i]));
+    }
+  }
   return missing;
 }
 
@@ -80,6 +85,10 @@ Comparison compare_files(const MeasuredTexts& before,
                         .layer = after.layer,
                         .group = after.group,
                         .files = true};
+  // First, because it may be why texts are in one file only.
+  if (!before.weights.empty() && !after.weights.empty() && before.weights != after.weights) {
+    comparison.left_out.emplace_back("The weights of the models in the two files are not the same");
+  }
   const std::string_view units = measure.units();
   const std::string unit(units.substr(0, units.size() - 1));  // "text" of "texts"
   const auto lost_texts = missing_texts(before, after);
@@ -87,13 +96,10 @@ Comparison compare_files(const MeasuredTexts& before,
   leave_out(comparison, missing_texts(after, before), unit, "in the second file only");
   const auto old_specs = canonicals_of(before);
   const auto new_specs = canonicals_of(after);
-  const auto lost_specs = missing_in(old_specs, new_specs);
+  const auto lost_specs = missing_specs(before, new_specs);
   leave_out(comparison, lost_specs, "spec", "in the first file only");
   comparison.missing = lost_texts.size() + lost_specs.size();
-  leave_out(comparison, missing_in(new_specs, old_specs), "spec", "in the second file only");
-  if (!before.weights.empty() && !after.weights.empty() && before.weights != after.weights) {
-    comparison.left_out.emplace_back("The weights of the models in the two files are not the same");
-  }
+  leave_out(comparison, missing_specs(after, old_specs), "spec", "in the second file only");
   std::vector<std::string> texts;
   std::ranges::copy_if(before.texts, std::back_inserter(texts),
                        [&](const std::string& text) { return has(after.texts, text); });

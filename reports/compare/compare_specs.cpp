@@ -155,12 +155,6 @@ std::vector<Rows> groups_to_compare(const MeasuredTexts& all, Comparison& compar
   return groups;
 }
 
-// The name in tables, with the budget: "h2o at 64".
-std::string named_at_budget(const MeasuredSpec& spec) {
-  const std::string budget = spec.spec.budget_text();
-  return row_name(spec.spec) + (budget == "-" ? "" : " at " + budget);
-}
-
 // Rows of the specs of one group, which come best first, each compared with `other`.
 void add_group(Comparison& comparison,
                Family& family,
@@ -278,6 +272,7 @@ Comparison compare_specs(const MeasuredTexts& all,
     comparison.left_out.push_back(unmeasured);
     return comparison;
   }
+  const std::vector<std::string> names = names_of(all);
   std::vector<std::string> alone;
   Family family;
   for (const Rows& rows : groups_to_compare(all, comparison)) {
@@ -285,7 +280,9 @@ Comparison compare_specs(const MeasuredTexts& all,
       add_group(comparison, family, all, rows.specs, rows.reference);
       continue;
     }
-    for (const std::size_t spec : rows.specs) alone.push_back(named_at_budget(all.specs[spec]));
+    for (const std::size_t spec : rows.specs) {
+      alone.push_back(named_at_budget(all.specs[spec], names[spec]));
+    }
   }
   leave_out(comparison, alone, "spec",
             "not compared, because there is none to compare with at the same budget (caches that "

@@ -33,6 +33,11 @@ std::vector<std::string> names_of(const MeasuredTexts& all) {
   return names_of(specs);
 }
 
+std::string named_at_budget(const MeasuredSpec& spec, const std::string& name) {
+  const std::string budget = spec.spec.budget_text();
+  return name + (budget == "-" ? "" : " at " + budget);
+}
+
 double overall(const std::vector<double>& values) {
   std::vector<double> known;
   std::ranges::copy_if(values, std::back_inserter(known), [](double v) { return !std::isnan(v); });

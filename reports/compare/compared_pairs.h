@@ -23,6 +23,9 @@ ComparedSpec row_of(const MeasuredSpec& spec, const std::string& name);
 // One per spec.
 std::vector<std::string> names_of(const MeasuredTexts& all);
 
+// Such a name with the budget: "h2o at 64".
+std::string named_at_budget(const MeasuredSpec& spec, const std::string& name);
+
 // The mean of the values that were measured; NaN if none was.
 double overall(const std::vector<double>& values);
 
