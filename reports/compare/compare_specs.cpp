@@ -124,6 +124,7 @@ std::size_t named_reference(const MeasuredTexts& all,
 struct Rows {
   std::vector<std::size_t> specs;
   std::size_t reference = nothing;
+  bool with_best = false;  // the reference was selected by its values
 };
 
 // All groups in the order of tables. Sets comparison.complete.
@@ -145,6 +146,7 @@ std::vector<Rows> groups_to_compare(const MeasuredTexts& all, Comparison& compar
       if (rows.specs.front() != complete) comparison.complete = names_of(all)[complete];
     } else if (rows.specs.size() > 1) {
       rows.reference = rows.specs.front();
+      rows.with_best = true;
     }
   }
   // What others are compared with comes first.
@@ -155,13 +157,13 @@ std::vector<Rows> groups_to_compare(const MeasuredTexts& all, Comparison& compar
   return groups;
 }
 
-// Rows of the specs of one group, which come best first, each compared with `other`.
+// Rows of the specs of one group, each compared with its reference.
 void add_group(Comparison& comparison,
                Family& family,
                const MeasuredTexts& all,
-               std::vector<std::size_t> members,
-               std::size_t other) {
-  const std::size_t best = members.front();
+               const Rows& group) {
+  std::vector<std::size_t> members = group.specs;
+  const std::size_t other = group.reference;
   const std::size_t ranked = members.size();
   std::size_t reference = 0;  // of `other` among the members
   while (reference < members.size() && members[reference] != other) ++reference;
@@ -189,10 +191,9 @@ void add_group(Comparison& comparison,
     if (i == reference) continue;
     family.contrasts.push_back({.of = first_column + i, .against = first_column + reference});
   }
-  const bool with_best = comparison.options.against.empty() && other == best && ranked > 1;
-  comparison.with_best = comparison.with_best || with_best;
+  comparison.with_best = comparison.with_best || group.with_best;
   // The best is known from the same texts: any pair of the group could have been tested.
-  for (std::size_t i = 0; with_best && i < ranked; ++i) {
+  for (std::size_t i = 0; group.with_best && i < ranked; ++i) {
     for (std::size_t k = i + 1; k < ranked; ++k) {
       if (i == reference || k == reference) continue;
       family.contrasts.push_back({.of = first_column + i, .against = first_column + k});
@@ -277,7 +278,7 @@ Comparison compare_specs(const MeasuredTexts& all,
   Family family;
   for (const Rows& rows : groups_to_compare(all, comparison)) {
     if (rows.reference != nothing) {
-      add_group(comparison, family, all, rows.specs, rows.reference);
+      add_group(comparison, family, all, rows);
       continue;
     }
     for (const std::size_t spec : rows.specs) {

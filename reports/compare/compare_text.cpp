@@ -236,8 +236,9 @@ std::string words_of(const Comparison& comparison) {
     say("Each is compared " + complete);
   }
   const std::string apart = comparison.files ? std::string() : storing_more(comparison);
-  if (!apart.empty())
+  if (!apart.empty()) {
     say("Caches that store more than their budget are ranked apart: " + apart + ".");
+  }
   const auto other_budget = [&](const ComparedSpec& row) {
     return row.budget != comparison.rows.front().budget;
   };

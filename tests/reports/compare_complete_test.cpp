@@ -56,6 +56,14 @@ TEST(CompareComplete, AnswersAreThoseOfDenseOrNot) {
   EXPECT_THAT(words_of(answers), Not(HasSubstr("best")));
 }
 
+// Dense is the best of the specs without a budget, too, and not selected for that.
+TEST(CompareComplete, DenseIsNotSelectedByTheAnswers) {
+  const Comparison answers = compared("exact", {"dense", "@quest", "h2o:budget=64"});
+  EXPECT_EQ(answers.tests, 2U);
+  EXPECT_THAT(words_of(answers),
+              HasSubstr("Each is compared with dense, which keeps every token."));
+}
+
 TEST(CompareComplete, ASpecAloneAtItsBudgetIsComparedWithDense) {
   const Comparison losses =
       compared("recall", {"dense", "h2o:budget=64", "tova:budget=64", "window:budget=32"});
