@@ -150,11 +150,25 @@ std::vector<Rows> groups_to_compare(const MeasuredTexts& all, Comparison& compar
     }
   }
   // What others are compared with comes first.
-  std::ranges::stable_partition(groups, [&](const Rows& rows) {
+  std::stable_partition(groups.begin(), groups.end(), [&](const Rows& rows) {
     return !comparison.complete.empty() &&
            std::ranges::find(rows.specs, complete) != rows.specs.end();
   });
   return groups;
+}
+
+// The pairs of a group without its reference: which spec is the best is known from the same texts,
+// so that any pair could have been tested.
+void add_other_pairs(Family& family,
+                     std::size_t first_column,
+                     std::size_t ranked,
+                     std::size_t reference) {
+  for (std::size_t i = 0; i < ranked; ++i) {
+    for (std::size_t k = i + 1; k < ranked; ++k) {
+      if (i == reference || k == reference) continue;
+      family.contrasts.push_back({.of = first_column + i, .against = first_column + k});
+    }
+  }
 }
 
 // Rows of the specs of one group, each compared with its reference.
@@ -192,13 +206,7 @@ void add_group(Comparison& comparison,
     family.contrasts.push_back({.of = first_column + i, .against = first_column + reference});
   }
   comparison.with_best = comparison.with_best || group.with_best;
-  // The best is known from the same texts: any pair of the group could have been tested.
-  for (std::size_t i = 0; group.with_best && i < ranked; ++i) {
-    for (std::size_t k = i + 1; k < ranked; ++k) {
-      if (i == reference || k == reference) continue;
-      family.contrasts.push_back({.of = first_column + i, .against = first_column + k});
-    }
-  }
+  if (group.with_best) add_other_pairs(family, first_column, ranked, reference);
   if (ranked > 1) rank(comparison.measure, values, std::span(comparison.rows).subspan(first_row));
 }
 
@@ -245,18 +253,6 @@ std::vector<std::string> rivals_among(const std::vector<std::string>& canonicals
     if (!added) return {names_of(all)[at->second], names_of(all)[i]};
   }
   return {};
-}
-
-double usual_margin(const Measure& measure, const MeasuredTexts& all) {
-  if (measure.in != MeasuredIn::timings) return 0.01;
-  std::vector<double> values;
-  for (const MeasuredSpec& spec : all.specs) {
-    values.insert(values.end(), spec.values.begin(), spec.values.end());
-  }
-  const double share = overall(values) / 20;
-  if (!(share > 0)) return 0.01;
-  const double digit = std::pow(10, std::floor(std::log10(share)) - 1);
-  return std::round(share / digit) * digit;
 }
 
 Comparison compare_specs(const MeasuredTexts& all,

@@ -145,6 +145,90 @@ std::string storing_more(const Comparison& comparison) {
 constexpr std::array<std::string_view, 4> few_words = {"few texts", "few texts", "few items",
                                                        "few runs"};
 
+struct Sentences {
+  std::string text{};
+
+  void say(const std::string& sentence) { text += (text.empty() ? "" : " ") + sentence; }
+};
+
+bool is_tested(const Comparison& comparison) {
+  return std::ranges::any_of(comparison.rows,
+                             [](const ComparedSpec& row) { return !std::isnan(row.p); });
+}
+
+// What the findings of the rows mean.
+void say_findings(const Comparison& comparison, Sentences& words) {
+  const std::string margin = shortest(comparison.margin);
+  const std::string level = shortest(100 * comparison.options.level) + " %";
+  const std::string units(comparison.measure.units());
+  if (any(comparison, Finding::higher) || any(comparison, Finding::lower)) {
+    words.say("Better, worse: the difference is significant at a level of " + level +
+              " (test with random signs over " + units + "), and equality within " + margin +
+              " is not shown.");
+  }
+  if (any(comparison, Finding::equal)) {
+    words.say("Equal: the difference is shown to be smaller than " + margin +
+              " (two one-sided t-tests, " + level + ").");
+  }
+  if (any(comparison, Finding::not_shown)) {
+    words.say(
+        "Not shown: neither a difference nor equality is; a difference of the size in the column "
+        "detectable would have been found in about " +
+        std::string(comparison.texts < 8 ? "half of" : "3 of 4") + " such samples.");
+  }
+  if (any(comparison, Finding::same)) {
+    words.say(comparison.files ? "Same: all values are equal to the last bit."
+                               : "Same: all values are equal to seven digits.");
+  }
+  if (any(comparison, Finding::few)) {
+    words.say("Few " + units + ": fewer than " + std::to_string(fewest_pairs) +
+              " say nothing of other " + units + "; the difference is that of these.");
+  }
+}
+
+void say_how_tested(const Comparison& comparison, Sentences& words) {
+  if (is_tested(comparison) && comparison.tests > 1) {
+    words.say("P-values are corrected for " + std::to_string(comparison.tests) +
+              " tests: those of differences by the " +
+              (comparison.texts > counted_texts ? "least p-value" : "largest statistic") +
+              " under common signs, those of equality by Holm's method. The intervals are not "
+              "corrected.");
+  }
+  const double least =
+      std::ldexp(2.0, -static_cast<int>(std::min<std::size_t>(comparison.texts, 64)));
+  if (comparison.texts >= fewest_pairs && least > comparison.options.level) {
+    words.say("With " + std::to_string(comparison.texts) + " " +
+              std::string(comparison.measure.units()) + " no p-value is at most " +
+              shortest(comparison.options.level) + ".");
+  }
+}
+
+// What the specs of one file are compared and ranked with.
+void say_how_compared(const Comparison& comparison, Sentences& words) {
+  const std::string complete = "with " + comparison.complete + ", which keeps every token.";
+  if (comparison.with_best) {
+    words.say(
+        "Each is compared with the best of its budget" +
+        (comparison.complete.empty() ? "." : "; one that has its budget to itself, " + complete));
+    if (is_tested(comparison)) {
+      words.say("The best was selected by the same " + std::string(comparison.measure.units()) +
+                ", so that all pairs of a budget count as tests.");
+    }
+  } else if (!comparison.complete.empty()) {
+    words.say("Each is compared " + complete);
+  }
+  const std::string apart = storing_more(comparison);
+  if (!apart.empty()) {
+    words.say("Caches that store more than their budget are ranked apart: " + apart + ".");
+  }
+  const auto other_budget = [&](const ComparedSpec& row) {
+    return row.budget != comparison.rows.front().budget;
+  };
+  if (std::ranges::any_of(comparison.rows, other_budget)) {
+    words.say("Ranks are among the specs of one budget.");
+  }
+}
+
 }  // namespace
 
 std::string Comparison::title() const {
@@ -179,74 +263,12 @@ Table table_of(const Comparison& comparison) {
 }
 
 std::string words_of(const Comparison& comparison) {
-  const CompareOptions& options = comparison.options;
-  const std::string margin = shortest(comparison.margin);
-  const std::string level = shortest(100 * options.level) + " %";
-  const std::string units(comparison.measure.units());
-  std::string words;
-  const auto say = [&](const std::string& sentence) {
-    words += (words.empty() ? "" : " ") + sentence;
-  };
-  if (any(comparison, Finding::higher) || any(comparison, Finding::lower)) {
-    say("Better, worse: the difference is significant at a level of " + level +
-        " (test with random signs over " + units + "), and equality within " + margin +
-        " is not shown.");
-  }
-  if (any(comparison, Finding::equal)) {
-    say("Equal: the difference is shown to be smaller than " + margin +
-        " (two one-sided t-tests, " + level + ").");
-  }
-  if (any(comparison, Finding::not_shown)) {
-    say("Not shown: neither a difference nor equality is; a difference of the size in the column "
-        "detectable would have been found in about " +
-        std::string(comparison.texts < 8 ? "half of" : "3 of 4") + " such samples.");
-  }
-  if (any(comparison, Finding::same)) {
-    say(comparison.files ? "Same: all values are equal to the last bit."
-                         : "Same: all values are equal to seven digits.");
-  }
-  if (any(comparison, Finding::few)) {
-    say("Few " + units + ": fewer than " + std::to_string(fewest_pairs) + " say nothing of other " +
-        units + "; the difference is that of these.");
-  }
-  const bool tested = std::ranges::any_of(
-      comparison.rows, [](const ComparedSpec& row) { return !std::isnan(row.p); });
-  if (tested && comparison.tests > 1) {
-    say("P-values are corrected for " + std::to_string(comparison.tests) +
-        " tests: those of differences by the " +
-        (comparison.texts > counted_texts ? "least p-value" : "largest statistic") +
-        " under common signs, those of equality by Holm's method. The intervals are not "
-        "corrected.");
-  }
-  const double least =
-      std::ldexp(2.0, -static_cast<int>(std::min<std::size_t>(comparison.texts, 64)));
-  if (comparison.texts >= fewest_pairs && least > options.level) {
-    say("With " + std::to_string(comparison.texts) + " " + units + " no p-value is at most " +
-        shortest(options.level) + ".");
-  }
-  const std::string complete = "with " + comparison.complete + ", which keeps every token.";
-  if (comparison.with_best) {
-    say("Each is compared with the best of its budget" +
-        (comparison.complete.empty() ? "." : "; one that has its budget to itself, " + complete));
-    if (tested) {
-      say("The best was selected by the same " + units +
-          ", so that all pairs of a budget count as tests.");
-    }
-  } else if (!comparison.complete.empty()) {
-    say("Each is compared " + complete);
-  }
-  const std::string apart = comparison.files ? std::string() : storing_more(comparison);
-  if (!apart.empty()) {
-    say("Caches that store more than their budget are ranked apart: " + apart + ".");
-  }
-  const auto other_budget = [&](const ComparedSpec& row) {
-    return row.budget != comparison.rows.front().budget;
-  };
-  if (!comparison.files && std::ranges::any_of(comparison.rows, other_budget)) {
-    say("Ranks are among the specs of one budget.");
-  }
-  for (const std::string& sentence : comparison.left_out) say(sentence + ".");
-  return words;
+  Sentences words;
+  say_findings(comparison, words);
+  say_how_tested(comparison, words);
+  if (!comparison.files) say_how_compared(comparison, words);
+  for (const std::string& sentence : comparison.left_out) words.say(sentence + ".");
+  return words.text;
 }
 
 std::string to_json_lines(const Comparison& comparison) {

@@ -33,6 +33,18 @@ std::vector<std::string> names_of(const MeasuredTexts& all) {
   return names_of(specs);
 }
 
+double usual_margin(const Measure& measure, const MeasuredTexts& all) {
+  if (measure.in != MeasuredIn::timings) return 0.01;
+  std::vector<double> values;
+  for (const MeasuredSpec& spec : all.specs) {
+    values.insert(values.end(), spec.values.begin(), spec.values.end());
+  }
+  const double share = overall(values) / 20;
+  if (!(share > 0)) return 0.01;
+  const double digit = std::pow(10, std::floor(std::log10(share)) - 1);
+  return std::round(share / digit) * digit;
+}
+
 std::string named_at_budget(const MeasuredSpec& spec, const std::string& name) {
   const std::string budget = spec.spec.budget_text();
   return name + (budget == "-" ? "" : " at " + budget);
