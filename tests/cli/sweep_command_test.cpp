@@ -158,6 +158,11 @@ TEST(SweepCommand, SaysThatNothingIsEvicted) {
   const Ran ran = run({"sweep", plan, "--dry-run"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.err, HasSubstr("Note: h2o at 64: no token is left out"));
+  std::ofstream(plan) << R"({"replay": {"traces": ["synthetic:zipf:tokens=64"],
+      "policies": ["h2o"], "budgets": [32, 128]}})";
+  const Ran above = run({"sweep", plan, "--dry-run"});
+  EXPECT_THAT(above.err, HasSubstr("is replayed without budget 128"));
+  EXPECT_THAT(above.err, Not(HasSubstr("no token is left out")));
 }
 
 TEST(SweepCommand, DryRunSaysWhatTheSweepNeedsAndWritesNothing) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kvcheck/base/file.h"
 #include "kvcheck/base/text/json_line.h"
@@ -52,7 +53,16 @@ Result<std::unique_ptr<const PlannedWork>> replays_of(const std::string& path,
     if (!added) return at_field(path, plan.text, place_in("traces", i), added.error());
     longest = std::max(longest, work->info(i).tokens);
   }
-  add_new(notes_on(plan.cells, longest), plan.notes);
+  // Cells that no trace has are named as left out, and need no note.
+  std::vector<bool> run(cells.size());
+  for (const PlannedSource& source : work->sources()) {
+    for (const std::size_t cell : source.cells) run[cell] = true;
+  }
+  std::vector<Cell> noted;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (run[i]) noted.push_back(cells[i].cell);
+  }
+  add_new(notes_on(noted, longest), plan.notes);
   return std::unique_ptr<const PlannedWork>(std::move(work));
 }
 
