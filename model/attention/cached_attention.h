@@ -56,12 +56,14 @@ class CachedAttention {
                   const AttentionOptions& options,
                   Team& team);
 
+  // A copy that reads on by itself. Requires that read.end_chunk() was called. `read` outlives it.
+  CachedAttention(const CachedAttention& read);
+
   // A copy that reads one chunk more, with all rows of `read` visible, and gathers what its queries
   // pay to `rows`. Requires that read.end_queries() was called, that nothing was evicted yet and
   // that the first trim is the only one. `read` outlives it.
   CachedAttention(const CachedAttention& read, const RepeatedRows& rows);
 
-  CachedAttention(const CachedAttention&) = delete;
   CachedAttention& operator=(const CachedAttention&) = delete;
   ~CachedAttention();
 
@@ -104,6 +106,8 @@ class CachedAttention {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  CachedAttention(const CachedAttention& read, std::vector<ModelUnit> units);
+
   [[nodiscard]] bool sees_all_before() const;
   [[nodiscard]] bool attends_at_once(const ModelUnit& unit,
                                      std::size_t layer,

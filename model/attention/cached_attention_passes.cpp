@@ -1,4 +1,4 @@
-// Passes that read on in a copy of the cache, to repeat the prompt that the cache holds.
+// Copies of the cache that read on: by themselves, or to repeat the prompt that the cache holds.
 #include <utility>
 
 #include "kvcheck/base/check.h"
@@ -19,21 +19,34 @@ std::vector<ModelUnit> repeating(const std::vector<ModelUnit>& read, const Repea
   return units;
 }
 
+std::vector<ModelUnit> forks_of(const std::vector<ModelUnit>& read) {
+  std::vector<ModelUnit> units;
+  units.reserve(read.size());
+  for (const ModelUnit& unit : read) units.push_back(fork_of(unit));
+  return units;
+}
+
 }  // namespace
 
 // The policies of the copy keep the rotation of the cache that was read.
-CachedAttention::CachedAttention(const CachedAttention& read, const RepeatedRows& rows)
+CachedAttention::CachedAttention(const CachedAttention& read, std::vector<ModelUnit> units)
     : config_(read.config_),
       spec_(read.spec_),
       options_(read.options_),
       ranks_(read.ranks_),
       team_(read.team_),
-      units_(repeating(read.units_, rows)),
+      units_(std::move(units)),
       pools_(pools_of(units_)) {
   KV_CHECK(read.asked_);
   for (std::size_t i = 0; i < team_.size(); ++i)
     workers_.emplace_back(config_, spec_, options_.keys, options_.length);
 }
+
+CachedAttention::CachedAttention(const CachedAttention& read)
+    : CachedAttention(read, forks_of(read.units_)) {}
+
+CachedAttention::CachedAttention(const CachedAttention& read, const RepeatedRows& rows)
+    : CachedAttention(read, repeating(read.units_, rows)) {}
 
 void CachedAttention::take_shares(CachedAttention& pass) {
   for (std::size_t i = 0; i < units_.size(); ++i) {

@@ -56,6 +56,7 @@ std::vector<ModelUnit> make_units(const ModelConfig& config,
                      .heads = shape.lanes.size(),
                      .spans_layers = spec.unit == Unit::model,
                      .groups = groups_of(config, lanes, shape, storage),
+                     .rng = rng,
                      .cache = UnitCache(own, std::make_unique<CounterDraws>(rng)),
                      .observations = ChunkObservations(config.head_dim)});
     if (!own.selects()) continue;
@@ -67,13 +68,13 @@ std::vector<ModelUnit> make_units(const ModelConfig& config,
 }
 
 ModelUnit fork_of(const ModelUnit& unit) {
-  // A pass that repeats a prompt asks no policy for victims, so none of these draws is ever used.
-  auto draws = std::make_unique<CounterDraws>(Rng(0));
+  auto draws = std::make_unique<CounterDraws>(unit.rng);
   return {.layer = unit.layer,
           .head = unit.head,
           .heads = unit.heads,
           .spans_layers = unit.spans_layers,
           .groups = unit.groups,
+          .rng = unit.rng,
           .cache = unit.cache.fork(std::move(draws)),
           .observations = unit.observations,
           .repeated = unit.repeated};

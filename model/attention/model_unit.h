@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kvcheck/base/position.h"
+#include "kvcheck/base/random/rng.h"
 #include "kvcheck/model/attention/chunk_observations.h"
 #include "kvcheck/model/storage/kv_store.h"
 #include "kvcheck/model/weights/config.h"
@@ -39,6 +40,7 @@ struct ModelUnit {
   std::size_t heads = 0;  // query heads that share it
   bool spans_layers = false;
   std::vector<KvHeadGroup> groups;  // by layer, then kv-head
+  Rng rng;  // of its policy's draws
   UnitCache cache;
   ChunkObservations observations;
   std::optional<RepeatedShares> repeated{};  // while passes repeat the prompt
@@ -65,7 +67,7 @@ std::vector<ModelUnit> make_units(const ModelConfig& config,
                                   const KvFormat& storage,
                                   std::optional<std::size_t> only = {});
 
-// A copy of the unit that goes on by itself. Requires that its cache can be forked.
+// A copy of the unit that reads on by itself. Requires that its cache can be forked.
 ModelUnit fork_of(const ModelUnit& unit);
 
 // The pools of their caches, which refer to the units.

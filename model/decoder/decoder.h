@@ -62,6 +62,10 @@ class Decoder {
   // least one token.
   Result<void> feed(std::span<const TokenId> tokens, Logits requested = Logits::all);
 
+  // A copy that reads on by itself, without the observer, as if it had read the same tokens. This
+  // decoder outlives it. Cost: the bytes of the cache are copied.
+  [[nodiscard]] Decoder fork() const;
+
   // The layer of only_layer reads the next tokens as one chunk, and replaces what the layers before
   // it made of them, `states` [tokens, width], by what it makes of that; layer 0 reads the tokens
   // themselves. Errors: those of feed().

@@ -1,13 +1,14 @@
-// The passes by which a decoder repeats its prompt, in copies of its cache.
+// Copies of a decoder: those that read on by themselves, and the passes that repeat its prompt.
 #include <memory>
 #include <utility>
 
+#include "kvcheck/base/check.h"
 #include "kvcheck/model/decoder/decoder.h"
 #include "kvcheck/model/decoder/repeat_passes.h"
 
 namespace kv::model {
 
-// A decoder for one pass; no observer sees it.
+// No observer sees the copy.
 Decoder::Decoder(const Decoder& read, std::unique_ptr<CachedAttention> attention)
     : model_(read.model_),
       spec_(read.spec_),
@@ -18,6 +19,16 @@ Decoder::Decoder(const Decoder& read, std::unique_ptr<CachedAttention> attention
       attention_(std::move(attention)),
       re_evaluation_(read.re_evaluation_),
       pass_(*read.model_, read.team_) {}
+
+Decoder Decoder::fork() const {
+  KV_CHECK(!only_layer_);
+  Decoder copy(*this, std::make_unique<CachedAttention>(*attention_));
+  copy.token_classes_ = token_classes_;
+  copy.repeat_request_ = repeat_request_;
+  copy.prompt_ = prompt_;
+  copy.logits_ = logits_;
+  return copy;
+}
 
 Result<void> Decoder::repeat_prompt() {
   attention_->end_queries();

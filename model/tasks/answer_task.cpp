@@ -15,51 +15,17 @@ namespace {
 // -ln of the probability of each token, given those before it.
 using Losses = std::vector<double>;
 
-// One cache that reads the prompt and then one text, token by token.
-class Reading {
- public:
-  Reading(const TaskStream& stream, const Answering& how) : stream_(stream), how_(how) {}
+// Of a token, should it come next. Errors: the logits are no finite numbers.
+Result<double> loss_of(const LanguageModel& model, const Decoder& decoder, TokenId token) {
+  const double loss = nll_of(decoder.logits(), token);
+  if (std::isfinite(loss)) return loss;
+  return not_finite(model, decoder.seen() - 1);
+}
 
-  Result<void> read_prompt(const Spec& spec) {
-    DecoderOptions options = how_.options;
-    options.marks = stream_.marks;
-    options.length = tokens_of(stream_, how_);
-    Result<Decoder> made = Decoder::create(how_.model, spec, options);
-    if (!made) return made.error();
-    decoder_.emplace(*std::move(made));
-    const std::span<const TokenId> prompt = stream_.prompt;
-    for (std::size_t at = 0; at < prompt.size();) {
-      const std::size_t rows = decoder_->next_chunk(prompt.size() - at);
-      if (auto fed = feed(prompt.subspan(at, rows)); !fed) return fed;
-      at += rows;
-    }
-    return {};
-  }
-
-  Result<void> feed(std::span<const TokenId> tokens) {
-    if (auto fed = decoder_->feed(tokens, Logits::last); !fed) return fed.error();
-    return {};
-  }
-
-  // Of a token, should it come next. Errors: the logits are no finite numbers.
-  [[nodiscard]] Result<double> loss_of(TokenId token) const {
-    const double loss = nll_of(decoder_->logits(), token);
-    if (std::isfinite(loss)) return loss;
-    return not_finite(how_.model, decoder_->seen() - 1);
-  }
-
-  [[nodiscard]] TokenId likeliest() const {
-    return static_cast<TokenId>(std::ranges::max_element(decoder_->logits()) -
-                                decoder_->logits().begin());
-  }
-
-  [[nodiscard]] std::size_t kv_bytes() const { return decoder_->attention().bytes(); }
-
- private:
-  const TaskStream& stream_;
-  const Answering& how_;
-  std::optional<Decoder> decoder_;
-};
+TokenId likeliest(const Decoder& decoder) {
+  return static_cast<TokenId>(std::ranges::max_element(decoder.logits()) -
+                              decoder.logits().begin());
+}
 
 // A text whose loss is asked for.
 struct Asked {
@@ -102,10 +68,12 @@ class Answer {
   Result<Answered> all() {
     const Result<Spec> spec = spec_for(item_, stream_, how_);
     if (!spec) return spec.error();
-    if (auto done = generate(*spec); !done) return done.error();
+    const Result<Decoder> prompt = read_prompt(*spec);
+    if (!prompt) return prompt.error();
+    if (auto done = generate(*prompt); !done) return done.error();
     for (Asked& asked : asked_) {
       if (asked.losses.size() == asked.tokens->size()) continue;
-      if (auto done = read(*spec, asked); !done) return done.error();
+      if (auto done = read(*prompt, asked); !done) return done.error();
     }
     Answered result;
     result.kv_bytes = kv_bytes_;
@@ -127,11 +95,29 @@ class Answer {
     return sum;
   }
 
+  // The cache after the prompt. What is read after it is read in copies.
+  [[nodiscard]] Result<Decoder> read_prompt(const Spec& spec) const {
+    DecoderOptions options = how_.options;
+    options.marks = stream_.marks;
+    options.length = tokens_of(stream_, how_);
+    Result<Decoder> decoder = Decoder::create(how_.model, spec, options);
+    if (!decoder) return decoder;
+    const std::span<const TokenId> prompt = stream_.prompt;
+    for (std::size_t at = 0; at < prompt.size();) {
+      const std::size_t rows = decoder->next_chunk(prompt.size() - at);
+      if (auto fed = decoder->feed(prompt.subspan(at, rows), Logits::last); !fed) {
+        return fed.error();
+      }
+      at += rows;
+    }
+    return decoder;
+  }
+
   // Adds the losses of the next token to all texts that agree with what was generated.
-  Result<void> add_losses(const Reading& reading, std::size_t index) {
+  Result<void> add_losses(const Decoder& decoder, std::size_t index) {
     for (Asked& asked : asked_) {
       if (!asked.follows || asked.losses.size() == asked.tokens->size()) continue;
-      const Result<double> loss = reading.loss_of((*asked.tokens)[index]);
+      const Result<double> loss = loss_of(how_.model, decoder, (*asked.tokens)[index]);
       if (!loss) return loss.error();
       asked.losses.push_back(*loss);
     }
@@ -143,14 +129,13 @@ class Answer {
     return token == config.begin_token || std::ranges::count(config.end_tokens, token) > 0;
   }
 
-  Result<void> generate(const Spec& spec) {
-    Reading reading(stream_, how_);
-    if (auto read = reading.read_prompt(spec); !read) return read;
+  Result<void> generate(const Decoder& prompt) {
+    Decoder decoder = prompt.fork();
     std::optional<TokenId> previous = stream_.prompt.back();
     const std::size_t most = how_.longest_answer > 0 ? how_.longest_answer : stream_.longest;
     for (std::size_t i = 0; i < most; ++i) {
-      if (auto added = add_losses(reading, i); !added) return added;
-      const TokenId token = reading.likeliest();
+      if (auto added = add_losses(decoder, i); !added) return added;
+      const TokenId token = likeliest(decoder);
       for (Asked& asked : asked_) {
         asked.follows = asked.follows && i < asked.tokens->size() && (*asked.tokens)[i] == token;
       }
@@ -158,22 +143,21 @@ class Answer {
       bytes_ += how_.tokenizer.piece(previous, token);
       previous = token;
       if (i + 1 == most || first_stop(bytes_, item_.stops) != std::string::npos) break;
-      if (auto fed = reading.feed({&token, 1}); !fed) return fed;
+      if (auto fed = decoder.feed({&token, 1}, Logits::last); !fed) return fed;
     }
-    kv_bytes_ = reading.kv_bytes();
+    kv_bytes_ = decoder.attention().bytes();
     return {};
   }
 
-  Result<void> read(const Spec& spec, Asked& asked) {
-    Reading reading(stream_, how_);
-    if (auto read = reading.read_prompt(spec); !read) return read;
+  Result<void> read(const Decoder& prompt, Asked& asked) {
+    Decoder decoder = prompt.fork();
     asked.losses.clear();
     for (const TokenId& token : *asked.tokens) {
-      const Result<double> loss = reading.loss_of(token);
+      const Result<double> loss = loss_of(how_.model, decoder, token);
       if (!loss) return loss.error();
       asked.losses.push_back(*loss);
       if (asked.losses.size() == asked.tokens->size()) break;
-      if (auto fed = reading.feed({&token, 1}); !fed) return fed;
+      if (auto fed = decoder.feed({&token, 1}, Logits::last); !fed) return fed;
     }
     return {};
   }

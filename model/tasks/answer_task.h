@@ -37,12 +37,10 @@ Result<Spec> spec_for(const TaskItem& item, const TaskStream& stream, const Answ
 
 // Reads context and question from an empty cache in chunks of the spec's size, then generates the
 // likeliest tokens one by one until a stop, the model's end token or the longest answer. The losses
-// are those of the right answer, and of each choice, read token by token after the same prompt: as
-// far as they agree with what was generated their numbers are known, otherwise the prompt is read
-// again, so that every number is that of a cache that has read nothing else.
+// are those of the right answer, and of each choice, read token by token after the same prompt,
+// each in a copy of the cache that has read the prompt and nothing else.
 // Errors: the spec has no sizes here; the decoder's; logits that are no finite numbers.
-// Cost: a pass over the prompt for each choice of several tokens that leaves the generated text,
-// and one more.
+// Cost: a pass over the prompt; a copy of the cache for each text that leaves the generated one.
 Result<Answered> answer_task(const TaskItem& item, const TaskStream& stream, const Answering& how);
 
 }  // namespace kv::model

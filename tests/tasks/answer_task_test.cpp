@@ -100,9 +100,14 @@ TaskItem with_longer_texts(TaskItem item) {
 }
 
 TEST_F(AnswerTask, LossesAreThoseOfNaiveReadings) {
-  for (const std::string spec : {"dense", "dense;chunk=16", "h2o:ratio=0.25;compress=prompt",
-                                 "streaming:sinks=1,budget=24;positions=in-cache;chunk=8",
-                                 "reservoir:budget=30;compress=question"}) {
+  for (const std::string spec :
+       {"dense", "dense;chunk=16", "h2o:ratio=0.25;compress=prompt",
+        "streaming:sinks=1,budget=24;positions=in-cache;chunk=8",
+        "reservoir:budget=30;compress=question", "reservoir:budget=30", "@ada-snapkv-prompt",
+        "@kvzip-prompt", "@kivi", "tova:budget=24;unit=model",
+        "streaming:sinks=1,budget=24;positions=shifted",
+        "window:budget=24;positions=in-cache;vectors=re-evaluated",
+        "dense;visibility=top-pages:16/8/1"}) {
     const TaskItem asked = with_longer_texts(item("story-facts", 5, 0.9));
     const TaskStream of = stream(asked);
     const Answering by = how(spec);
