@@ -17,11 +17,15 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Replays of eight short streams of one kind, and what compare says of them.
+// Replays of short streams of one kind, and what compare says of them.
 class Compare : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (int seed = 1; seed <= 8; ++seed) {
+    make_traces(8);
+  }
+
+  void make_traces(std::size_t count) {
+    for (std::size_t seed = traces_.size() + 1; seed <= count; ++seed) {
       const std::string trace = folder_ / ("z" + std::to_string(seed) + ".safetensors");
       const Ran made = test::run({"trace", "generate", "zipf", "--tokens", "160", "--heads", "2",
                                   "--seed", std::to_string(seed), "-o", trace});
@@ -187,6 +191,12 @@ TEST_F(Compare, AgreesWithNumPyWithin1e9) {
   ASSERT_EQ(compare({"a.db", "--measure", "retained_mass", "--json", "best.jsonl"}).status, 0);
   const std::string best = "best " + (folder_ / "best.jsonl") + " " + (folder_ / "a.jsonl");
   EXPECT_EQ(std::system((reference + best).c_str()), 0);
+  // Of more than 16 texts signs are drawn.
+  make_traces(18);
+  replay("many", 18, {"h2o", "tova", "random"});
+  ASSERT_EQ(compare({"many.db", "--measure", "retained_mass", "--json", "drawn.jsonl"}).status, 0);
+  const std::string drawn = "best " + (folder_ / "drawn.jsonl") + " " + (folder_ / "many.jsonl");
+  EXPECT_EQ(std::system((reference + drawn).c_str()), 0);
   EXPECT_LE(compare({"a.db", "b.db", "--measure", "retained_mass", "--json", "files.jsonl"}).status,
             1);
   const std::string files = "files " + (folder_ / "files.jsonl") + " " + (folder_ / "a.jsonl") +

@@ -6,6 +6,7 @@ budget). COMPARED.jsonl is from kvcheck compare --measure retained_mass --json, 
 replay --json. Means, sign patterns, t distributions, corrections, resamples and ranks are computed here
 from their definitions; of kvcheck's own code only the addresses of random numbers are repeated.
 """
+import functools
 import itertools
 import json
 import math
@@ -18,6 +19,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from replay_reference import below  # noqa: E402
 
 RESAMPLES = 10000
+COUNTED = 16  # of so many texts all patterns of signs are tried
+DRAWN = 20000
 
 
 def values_of(path):
@@ -90,10 +93,18 @@ def ranks_of(means):
     return np.array([(means > m).sum() + ((means == m).sum() + 1) / 2 for m in means])
 
 
+@functools.lru_cache
+def patterns_of(n):
+    """[patterns, n] of signs. Those that are drawn come after the observed one, which counts as one more."""
+    if n <= COUNTED:
+        return np.array(list(itertools.product([-1, 1], repeat=n)))
+    drawn = [[2 * below(2, 1, 0, draw, text, 0) - 1 for text in range(n)] for draw in range(DRAWN)]
+    return np.array([[1] * n] + drawn)
+
+
 def expectation(differences, margin, draws):
     n = len(differences)
-    patterns = np.array(list(itertools.product([-1, 1], repeat=n)))
-    sums = np.abs(patterns @ differences)
+    sums = np.abs(patterns_of(n) @ differences)
     error = differences.std(ddof=1) / math.sqrt(n)
     out = {"texts": n, "difference": differences.mean()}
     out["p_alone"] = (sums >= abs(differences.sum()) - 1e-12).mean()
@@ -111,15 +122,31 @@ def expectation(differences, margin, draws):
     return out
 
 
-def largest(family):
-    """Of each contrast: how many patterns give any contrast a statistic as large as its own."""
+def corrected(family):
+    """The p-values of contrasts, [contrasts][texts], corrected for their number."""
     family = np.array(family)
     scale = np.sqrt((family**2).sum(axis=1))
-    patterns = np.array(list(itertools.product([-1, 1], repeat=family.shape[1])))
-    statistics = np.abs(patterns @ family.T) / np.where(scale == 0, np.inf, scale)
+    statistics = np.abs(patterns_of(family.shape[1]) @ family.T) / np.where(scale == 0, np.inf, scale)
     seen = np.abs(family.sum(axis=1)) / np.where(scale == 0, np.inf, scale)
-    p = (statistics.max(axis=1)[:, None] >= seen[None, :] - 1e-12).mean(axis=0)
-    return np.where(scale == 0, 1.0, p)
+    if family.shape[1] <= COUNTED:
+        # How many patterns give any contrast a statistic as large as its own.
+        p = (statistics.max(axis=1)[:, None] >= seen[None, :] - 1e-12).mean(axis=0)
+        return np.where(scale == 0, 1.0, p)
+    # Of each contrast under each pattern, and as observed: how many patterns are at least as far. Then how
+    # many give the contrast, or one that was less significant, as few.
+    counts = []
+    for column in statistics.T:
+        rounded = np.round(column, 9)
+        counts.append(len(rounded) - np.searchsorted(np.sort(rounded), rounded))
+    observed = np.array([column[0] for column in counts])
+    order = np.argsort(-observed, kind="stable")
+    p, least = np.ones(len(family)), np.full(len(statistics), len(statistics))
+    for contrast in order:
+        least = np.minimum(least, counts[contrast])
+        p[contrast] = (least <= observed[contrast]).mean()
+    for before, after in reversed(list(zip(order, order[1:]))):
+        p[before] = max(p[before], p[after])
+    return p
 
 
 def expected_rows(kind, margin, level, lines):
@@ -132,7 +159,7 @@ def expected_rows(kind, margin, level, lines):
         rows = {spec: expectation(values[i] - before[i], margin, draws) for i, spec in enumerate(specs)}
         family = list(values - before)
         tested = list(specs)
-        shown = largest(family)
+        shown = corrected(family)
     else:
         rows, tested, family, shown_at = {}, [], [], []
         budgets = [json.loads(line)["budget"] for line in open(lines[0])
@@ -156,7 +183,7 @@ def expected_rows(kind, margin, level, lines):
                                       rank_high=resampled[9749, k], mean=values[i].mean())
             for i, k in itertools.combinations([i for i in members if i != best], 2):
                 family.append(values[i] - values[k])
-        shown = largest(family)[shown_at]
+        shown = corrected(family)[shown_at]
 
     def cdf(x):
         return t_cdf(x, n - 1)
