@@ -33,7 +33,8 @@ constexpr std::array<Option, 15> table = {{
          "loss, loss_after, recall, recall_near or recall_far of evaluations, open_loop_mass of "
          "those with --open-loop, exact, contains, f1, choice or answer_loss of tasks [all of "
          "these that the files have]; moved_rows of "
-         "replays, first_token_s, token_s, attention_s, kv_bytes or peak_bytes of timings, only if "
+         "replays, loss_over_dense of evaluations, first_token_s, token_s, attention_s, kv_bytes "
+         "or peak_bytes of timings, only if "
          "named",
      .list = true},
     {.name = "against",

@@ -224,8 +224,10 @@ std::string why_unmeasured(const MeasuredTexts& all,
   const std::string lacks = row_name(*spec) + " has no value of " + std::string(measure.name);
   if (!measure.once_evicting || spec->bounded() || spec->selects()) return lacks;
   return lacks + ", which begins at the first eviction, because it evicts nothing; " +
-         (measure.name == "loss_after" ? "use loss, which is over all targets"
-                                       : "use a policy that evicts");
+         (measure.name == "loss_after"
+              ? "use loss, which is over all targets, or --measure loss_over_dense without "
+                "--against"
+              : "use a policy that evicts");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/numbers/timed_medians.h"
+#include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/task_tables.h"
 
 namespace kv::reports {
@@ -49,6 +50,9 @@ double replayed(const AfterLoss& after, const CellResult& cell, std::string_view
 double evaluated(const ClosedLoopResult& text, const ClosedLoopCell& cell, std::string_view name) {
   if (name == "open_loop_mass") return cell.retained_mass_after(text.tokens);
   if (name == "loss_after") return std::log(cell.perplexity_after());
+  if (name == "loss_over_dense") {
+    return std::log(cell.perplexity_after()) - std::log(dense_perplexity_after(text, cell));
+  }
   if (name == "loss") return cell.targets() == 0 ? not_measured : std::log(cell.perplexity());
   constexpr std::size_t near = 64;
   std::size_t asked = 0;
@@ -197,7 +201,7 @@ void add_evaluations(Collected& collected,
     collected.note_weights(text.inputs);
     for (const ClosedLoopCell& cell : text.cells) {
       std::optional<FirstTarget> first;
-      if (measure == "loss_after" || measure == "open_loop_mass") first = first_target(text, cell);
+      if (measure != "loss" && !measure.starts_with("recall")) first = first_target(text, cell);
       collected.add(named(text), cell.cell, evaluated(text, cell, measure), first);
     }
   }

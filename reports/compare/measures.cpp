@@ -11,7 +11,7 @@
 namespace kv::reports {
 namespace {
 
-constexpr std::array<Measure, 22> all = {{
+constexpr std::array<Measure, 23> all = {{
     {.name = "retained_mass",
      .title = "retained mass once evicting",
      .more_is_better = true,
@@ -31,6 +31,11 @@ constexpr std::array<Measure, 22> all = {{
     {.name = "loss_after",
      .title = "loss per token once evicting, nats",
      .in = MeasuredIn::evaluations,
+     .once_evicting = true},
+    {.name = "loss_over_dense",
+     .title = "loss per token above that of dense once evicting, nats",
+     .in = MeasuredIn::evaluations,
+     .only_asked_for = true,
      .once_evicting = true},
     {.name = "open_loop_mass",
      .title = "retained mass of the model's dense run once evicting",

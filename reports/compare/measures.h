@@ -36,8 +36,9 @@ struct Measure {
 
 // retained_mass, optimum_share, topk_overlap, output_error and kl_to_dense of replays, over the
 // queries after the first loss, and moved_rows, which trims moved; loss_after of evaluations, over
-// the targets after it, open_loop_mass, over the queries after it, loss over all, and recall, also
-// of facts up to and more than 64 tokens ago; exact, contains, f1, choice and answer_loss of task
+// the targets after it, loss_over_dense, that less the loss of dense over the same targets,
+// open_loop_mass, over the queries after it, loss over all, and recall, also of facts up to and
+// more than 64 tokens ago; exact, contains, f1, choice and answer_loss of task
 // files, of which each item is a text; first_token_s, token_s, attention_s, kv_bytes and peak_bytes
 // of timings, of which each repetition is one.
 std::span<const Measure> measures();

@@ -131,7 +131,7 @@ TEST_F(CompareMeans, LossOnceEvictingLeavesOutWhatDenseWouldPredictAlike) {
   ASSERT_EQ(text.window, 0U);
   ASSERT_FALSE(after.specs.empty());
   for (const reports::MeasuredSpec& spec : after.specs) {
-    EXPECT_NE(spec.canonical, "dense");
+    EXPECT_NE(spec.spec.policy->name, "dense");
     const auto cell = std::ranges::find(text.cells, spec.canonical, [](const ClosedLoopCell& one) {
       return one.cell.spec.canonical();
     });
@@ -143,12 +143,40 @@ TEST_F(CompareMeans, LossOnceEvictingLeavesOutWhatDenseWouldPredictAlike) {
   }
 }
 
+// What eviction costs: the same targets under dense are those that are left of its loss after the
+// targets that both predict alike.
+TEST_F(CompareMeans, LossOverDenseIsOverTheSameTargets) {
+  const auto all = runs();
+  const reports::Selection uncut{.window = 0, .accepts = {}};
+  const auto over = measured(all, measure("loss_over_dense"), uncut);
+  const auto after = measured(all, measure("loss_after"), uncut);
+  const auto whole = measured(all, measure("loss"), uncut);
+  ASSERT_EQ(over.specs.size(), after.specs.size());
+  const auto of_all = [&](std::string_view policy) {
+    const auto found =
+        std::ranges::find(whole.specs, policy,
+                          [](const reports::MeasuredSpec& spec) { return spec.spec.policy->name; });
+    return found == whole.specs.end() ? not_measured : found->values[0];
+  };
+  const auto targets = static_cast<double>(all[1].evaluations[0].cells[0].targets());
+  for (std::size_t i = 0; i < over.specs.size(); ++i) {
+    const reports::MeasuredSpec& spec = over.specs[i];
+    const double left = targets - static_cast<double>(spec.first_queries[0].target);
+    const double cost = (of_all(spec.spec.policy->name) - of_all("dense")) * targets / left;
+    EXPECT_NEAR(spec.values[0], cost, 1e-9) << spec.canonical;
+    EXPECT_GT(std::abs(cost), 1e-6);
+  }
+  const Ran means = compare({"--measure", "loss_over_dense", "--means", "--window", "0"});
+  EXPECT_EQ(means.status, 0) << means.err;
+  EXPECT_THAT(means.out, AllOf(HasSubstr("above that of dense"), Not(HasSubstr("dense  "))));
+}
+
 TEST_F(CompareMeans, AgainstDenseWhichHasNoValueSaysWhyAndWhatHas) {
   const Ran ran = compare({"--against", "dense", "--measure", "loss_after", "--window", "0"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("dense has no value of loss_after, which begins at the first "
                                  "eviction, because it evicts nothing; use loss, which is over "
-                                 "all targets"));
+                                 "all targets, or --measure loss_over_dense without --against"));
   const Ran both = compare(
       {"--against", "dense", "--measure", "loss_after", "--measure", "loss", "--window", "0"});
   EXPECT_EQ(both.status, 0) << both.err;
