@@ -48,6 +48,21 @@ std::uint64_t sweep_bytes(const SweepPlan& plan, std::span<const SweepBlock> blo
   return bytes;
 }
 
+Result<std::size_t> leave_out_held(const std::string& file,
+                                   const SweepPlan& plan,
+                                   std::vector<SweepBlock>& blocks) {
+  if (file.empty()) return std::size_t{0};
+  const auto held = reports::places_held(file, plan.identity);
+  if (!held) return held.error();
+  std::set<std::pair<std::size_t, std::size_t>> places;
+  for (const reports::SweepPlace& place : *held) places.emplace(place.source, place.cell);
+  const std::size_t all = cells_in(blocks);
+  blocks = blocks_without(std::move(blocks), plan, [&](const reports::SweepPlace& place) {
+    return places.contains({place.source, place.cell});
+  });
+  return all - cells_in(blocks);
+}
+
 Result<double> sweep_seconds(const SweepPlan& plan,
                              std::span<const SweepBlock> blocks,
                              std::size_t threads) {

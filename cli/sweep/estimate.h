@@ -16,6 +16,12 @@ namespace kv::cli {
 // "3 traces": what the plan names to run cells on.
 std::string source_words(const PlanText& plan);
 
+// Leaves out of the blocks the cells that the file holds already, and returns how many. Without a
+// file, or with the name of none, there are none.
+Result<std::size_t> leave_out_held(const std::string& file,
+                                   const SweepPlan& plan,
+                                   std::vector<SweepBlock>& blocks);
+
 // Upper bounds of what the blocks hold at one time.
 std::vector<MemoryNeed> sweep_needs(const SweepPlan& plan,
                                     std::span<const SweepBlock> blocks,

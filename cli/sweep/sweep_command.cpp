@@ -10,7 +10,6 @@
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/base/threads/machine.h"
 #include "kvcheck/cli/options/interrupt.h"
-#include "kvcheck/cli/options/memory.h"
 #include "kvcheck/cli/options/progress.h"
 #include "kvcheck/cli/ranks/ranks.h"
 #include "kvcheck/cli/sweep/estimate.h"
@@ -30,7 +29,8 @@ constexpr std::array<Option, 7> table = {{
      .value = "I/N",
      .help = "run only part I of N parts of the plan, which kvcheck merge joins"},
     {.name = "dry-run",
-     .help = "check the plan, and print how many cells, time, memory and disk it needs"},
+     .help = "check the plan, and print how many cells, time, memory and disk it needs; with -o "
+             "those that FILE does not hold yet"},
     {.name = "threads",
      .value = "N",
      .help = "threads to use, 1 to 1024 [all that it may use; under mpirun its share of the "
@@ -140,7 +140,9 @@ Result<Request> request_of(const Arguments& arguments,
   return request;
 }
 
-Result<void> print_estimate(const Request& request, Streams& streams) {
+Result<void> print_estimate(Request& request, Streams& streams) {
+  const auto held = leave_out_held(request.output, request.plan, request.blocks);
+  if (!held) return held.error();
   std::uint64_t memory = 0;
   for (const MemoryNeed& need : needs_of(request)) memory += need.bytes;
   const bool timed = request.plan.work->timed();
@@ -148,13 +150,15 @@ Result<void> print_estimate(const Request& request, Streams& streams) {
   const std::size_t threads = timed ? request.plan.text.times.threads : request.threads;
   const auto seconds = sweep_seconds(request.plan, request.blocks, ranks * threads);
   if (!seconds) return seconds.error();
-  const std::size_t cells = cells_in(request.blocks);
-  streams.out << "Cells:   " << cells;
+  streams.out << "Cells:   " << cells_in(request.blocks);
   if (request.shard.count > 1) {
     streams.out << " of " << request.plan.identity.total << ", in shard " << request.shard.number
                 << " of " << request.shard.count;
   } else {
     streams.out << ", on " << source_words(request.plan.text);
+  }
+  if (*held > 0) {
+    streams.out << ", beside " << *held << " in '" << printable_line(request.output) << "'";
   }
   streams.out << "\nTime:    about " << clock(*seconds) << " on " << counted(threads, "thread")
               << (ranks > 1 ? " of each of " + counted(ranks, "rank") : "")
@@ -175,9 +179,8 @@ void say_notes(const SweepPlan& plan, Streams& streams) {
 
 // What is in the file at the end, or was when the work was cut short.
 std::string held_words(const Request& request, std::size_t held) {
-  std::string words = "'" + request.output + "' holds " + std::to_string(held) + " of " +
-                      counted(request.plan.identity.total, "cell") + " of the plan";
-  return printable_line(words);
+  return printable_line("'" + request.output + "' holds " + std::to_string(held) + " of " +
+                        counted(request.plan.identity.total, "cell") + " of the plan");
 }
 
 // Runs the blocks here, or on all ranks. Says what happened to ranks.

@@ -60,20 +60,6 @@ Result<std::int64_t> begin_run(Database& database, const SweepIdentity& sweep) {
   return run;
 }
 
-// The run to continue; its id is 0 if there is none.
-Result<SweepRun> run_to_continue(Database& database, const SweepIdentity& sweep) {
-  const auto runs = sweep_runs(database);
-  if (!runs) return runs.error();
-  const auto newest = number_of(database, "SELECT max(id) FROM runs WHERE id > ?", 0);
-  if (!newest) return newest.error();
-  SweepRun found;
-  for (const SweepRun& run : *runs) {
-    const bool same = run.version == version && run.sweep.identity == sweep.identity;
-    if (same && (run.complete || run.id == *newest)) found = run;
-  }
-  return found;
-}
-
 // Cells that are not held yet.
 struct Addition {
   std::size_t source = 0;

@@ -1,8 +1,12 @@
 #include "kvcheck/reports/sweeps/sweep_runs.h"
 
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "kvcheck/base/packed_bytes.h"
+#include "kvcheck/base/version.h"
+#include "kvcheck/reports/store/results_file.h"
 #include "kvcheck/reports/store/schema.h"
 
 namespace kv::reports {
@@ -120,6 +124,37 @@ Result<std::vector<HeldCell>> held_cells(Database& database, const SweepRun& run
   }
   if (const Result<void> right = rows.right_types(); !right) return right.error();
   return held;
+}
+
+Result<SweepRun> run_to_continue(Database& database, const SweepIdentity& sweep) {
+  const auto runs = sweep_runs(database);
+  if (!runs) return runs.error();
+  Statement newest(database, "SELECT max(id) FROM runs");
+  const auto row = newest.next();
+  if (!row) return row.error();
+  SweepRun found;
+  for (const SweepRun& run : *runs) {
+    const bool same = run.version == version && run.sweep.identity == sweep.identity;
+    if (same && (run.complete || run.id == newest.integer(0))) found = run;
+  }
+  return found;
+}
+
+Result<std::vector<SweepPlace>> places_held(const std::string& path, const SweepIdentity& sweep) {
+  std::vector<SweepPlace> places;
+  std::error_code unknown;
+  if (std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found) {
+    return places;
+  }
+  auto database = open_to_read(path);
+  if (!database) return database.error();
+  const auto run = run_to_continue(*database, sweep);
+  if (!run) return run.error();
+  if (run->id == 0) return places;
+  const auto held = held_cells(*database, *run);
+  if (!held) return held.error();
+  for (const HeldCell& cell : *held) places.push_back(cell.place);
+  return places;
 }
 
 std::vector<std::byte> bytes_of_results(const CellResult& cell) {

@@ -55,6 +55,14 @@ struct HeldCell {
 // The cells of one run, by source and place. Error: a place that the plan does not have.
 Result<std::vector<HeldCell>> held_cells(Database& database, const SweepRun& run);
 
+// The run of this version and identity that is continued: a complete one, or the newest of the
+// file. Its id is 0 if there is none.
+Result<SweepRun> run_to_continue(Database& database, const SweepIdentity& sweep);
+
+// The places of the run that SweepFile::open would continue. The file does not change; none if
+// there is no such file or run. Errors: those of open_to_read.
+Result<std::vector<SweepPlace>> places_held(const std::string& path, const SweepIdentity& sweep);
+
 // Everything that a file stores of a cell, as bytes: two cells have the same bytes if and only if
 // all their results are the same to the last bit.
 std::vector<std::byte> bytes_of_results(const CellResult& cell);

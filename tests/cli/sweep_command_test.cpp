@@ -1,5 +1,6 @@
 // kvcheck sweep: which cells it runs, and that the tables do not depend on how it ran them.
 #include <fstream>
+#include <regex>
 
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/store/results.h"
@@ -14,9 +15,11 @@ using test::Ran;
 using test::run;
 using test::table_dump;
 using test::TemporaryFolder;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // A plan of two traces in the folder, with these fields added to those of the replay.
 std::string plan_in(const TemporaryFolder& folder,
@@ -174,6 +177,34 @@ TEST(SweepCommand, DryRunSaysWhatTheSweepNeedsAndWritesNothing) {
   EXPECT_THAT(ran.out, HasSubstr("\nMemory:  at most "));
   EXPECT_THAT(ran.out, HasSubstr("\nFile:    about "));
   EXPECT_THAT(folder.names(), ElementsAre("plan.json"));
+}
+
+TEST(SweepCommand, DryRunWithAFileIsOfWhatItDoesNotHold) {
+  const TemporaryFolder folder;
+  const std::string plan = plan_in(folder, std::string(kinds), R"(, "seeds": 5)");
+  const std::string file = folder / "run.db";
+  EXPECT_THAT(run({"sweep", plan, "--dry-run", "-o", file}).out, HasSubstr("Cells:   42, on 2"));
+  EXPECT_THAT(folder.names(), ElementsAre("plan.json"));
+  ASSERT_EQ(run({"sweep", plan, "-o", file, "--shard", "1/2", "-q"}).status, 0);
+  const std::string before = test::read_text(file);
+  const Ran ran = run({"sweep", plan, "--dry-run", "-o", file});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  std::smatch cells;
+  ASSERT_TRUE(std::regex_search(
+      ran.out, cells,
+      std::regex("Cells:   (\\d+), on 2 traces, beside (\\d+) in '" + file + "'\n")));
+  EXPECT_EQ(std::stoi(cells[1]) + std::stoi(cells[2]), 42);
+  EXPECT_GT(std::stoi(cells[1]), 0);
+  EXPECT_GT(std::stoi(cells[2]), 0);
+  EXPECT_EQ(test::read_text(file), before);
+  ASSERT_EQ(run({"sweep", plan, "-o", file, "-q"}).status, 0);
+  EXPECT_THAT(
+      run({"sweep", plan, "--dry-run", "-o", file}).out,
+      AllOf(HasSubstr("Cells:   0, on 2 traces, beside 42 in"), HasSubstr("about 0:00:00")));
+  // Another plan holds nothing of it.
+  const std::string other = plan_in(folder, std::string(kinds), R"(, "seeds": 4)");
+  EXPECT_THAT(run({"sweep", other, "--dry-run", "-o", file}).out, Not(HasSubstr("beside")));
+  EXPECT_EQ(run({"sweep", other, "--dry-run", "-o", plan}).status, 2);
 }
 
 TEST(SweepCommand, OfAWrongPlanIsOneSentenceAndNoFile) {
