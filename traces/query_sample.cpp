@@ -1,6 +1,7 @@
 #include "kvcheck/traces/query_sample.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -11,76 +12,6 @@
 
 namespace kv {
 namespace {
-
-constexpr std::uint64_t most_tokens = std::numeric_limits<std::int32_t>::max();
-constexpr std::string_view every_word = "every:";
-
-Error wrong_part(std::string_view part) {
-  return usage_error("the part " + shown(part) +
-                     " of the queries is not understood; expected K/N (K of every N at random), "
-                     "every:N, or positions such as 0-511");
-}
-
-Error two_selections(std::string_view part) {
-  return usage_error("the part " + shown(part) +
-                     " of the queries is a second selection; expected one K/N or every:N, and "
-                     "positions");
-}
-
-Result<void> read_drawn(std::string_view part, std::size_t slash, QueryDesign& design) {
-  if (design.samples()) return two_selections(part);
-  const auto block =
-      parse_count(part.substr(slash + 1), "the block of the queries", 1, most_tokens);
-  if (!block) return block.error();
-  const auto drawn =
-      parse_count(part.substr(0, slash), "the number of queries drawn of every block", 1, *block);
-  if (!drawn) return drawn.error();
-  design.drawn = static_cast<std::size_t>(*drawn);
-  design.block = static_cast<std::size_t>(*block);
-  return {};
-}
-
-Result<void> read_every(std::string_view part, QueryDesign& design) {
-  if (design.samples()) return two_selections(part);
-  const std::string_view numbers = part.substr(every_word.size());
-  const std::size_t plus = numbers.find('+');
-  const auto every =
-      parse_count(numbers.substr(0, plus), "the step of the queries", 1, most_tokens);
-  if (!every) return every.error();
-  design.every = static_cast<std::size_t>(*every);
-  if (plus == std::string_view::npos) return {};
-  const auto offset =
-      parse_count(numbers.substr(plus + 1), "the first of the regular queries", 0, *every - 1);
-  if (!offset) return offset.error();
-  design.offset = static_cast<std::size_t>(*offset);
-  return {};
-}
-
-Result<void> read_span(std::string_view part, QueryDesign& design) {
-  const std::size_t dash = part.find('-');
-  const bool digits = !part.empty() && part.find_first_not_of("0123456789-") == part.npos;
-  if (!digits || part.front() == '-' || part.back() == '-') return wrong_part(part);
-  const auto first = parse_count(part.substr(0, dash), "a query", 0, most_tokens - 1);
-  if (!first) return first.error();
-  const std::string_view end = dash == std::string_view::npos ? part : part.substr(dash + 1);
-  const auto last = parse_count(end, "the last query of a span", *first, most_tokens - 1);
-  if (!last) return last.error();
-  design.spans.push_back({static_cast<Position>(*first), static_cast<Position>(*last + 1)});
-  return {};
-}
-
-void join_spans(std::vector<Run>& spans) {
-  std::ranges::sort(spans, {}, &Run::first);
-  std::vector<Run> joined;
-  for (const Run& span : spans) {
-    if (joined.empty() || span.first > joined.back().last) {
-      joined.push_back(span);
-    } else {
-      joined.back().last = std::max(joined.back().last, span.last);
-    }
-  }
-  spans = std::move(joined);
-}
 
 // How many queries are drawn of those of a block that are in no span.
 std::size_t drawn_of(const QueryDesign& design, std::size_t outside) {
@@ -119,6 +50,31 @@ Result<void> check_fit(const QueryDesign& design, std::size_t tokens) {
   return usage_error("the queries go up to " + std::to_string(design.spans.back().last - 1) +
                      ", and the text has " + std::to_string(tokens) +
                      " tokens; expected queries from 0 to " + std::to_string(tokens - 1));
+}
+
+// Puts spans in place of the parts.
+Result<void> place_parts(QueryDesign& design, std::size_t tokens, const Marks& marks) {
+  for (const StreamPart part : design.parts) {
+    const std::string named = "the queries of the " + text_of({.parts = {part}}) + " are named, ";
+    if (!marks.known()) {
+      return usage_error(named + "and it is not marked where the prompt ends; expected its length");
+    }
+    const std::array<std::size_t, 4> ends = {0, marks.prompt, marks.prompt + marks.question,
+                                             tokens};
+    const auto index = static_cast<std::size_t>(part);
+    const std::size_t first = ends.at(index);
+    const std::size_t last = std::min(ends.at(index + 1), tokens);
+    if (first >= last) {
+      return usage_error(named + "and it has no token; the prompt has " +
+                         std::to_string(marks.prompt) + " tokens, the question " +
+                         std::to_string(marks.question) + ", and the text " +
+                         std::to_string(tokens));
+    }
+    design.spans.push_back({static_cast<Position>(first), static_cast<Position>(last)});
+  }
+  design.parts.clear();
+  join_spans(design);
+  return {};
 }
 
 Error wrong_queries(const std::string& what) {
@@ -184,35 +140,6 @@ Result<void> check_regular(std::span<const Position> queries, const QueryDesign&
 
 }  // namespace
 
-Result<QueryDesign> parse_query_design(std::string_view text) {
-  QueryDesign design;
-  for (const std::string_view part : split(text, ',')) {
-    const std::size_t slash = part.find('/');
-    const Result<void> read = slash != std::string_view::npos ? read_drawn(part, slash, design)
-                              : part.starts_with(every_word)  ? read_every(part, design)
-                                                              : read_span(part, design);
-    if (!read) return read.error();
-  }
-  join_spans(design.spans);
-  return design;
-}
-
-std::string text_of(const QueryDesign& design) {
-  std::vector<std::string> parts;
-  if (design.drawn > 0) {
-    parts.push_back(std::to_string(design.drawn) + "/" + std::to_string(design.block));
-  }
-  if (design.every > 0) {
-    parts.push_back(std::string(every_word) + std::to_string(design.every) +
-                    (design.offset ? "+" + std::to_string(*design.offset) : ""));
-  }
-  for (const Run& span : design.spans) {
-    parts.push_back(std::to_string(span.first) +
-                    (span.size() == 1 ? "" : "-" + std::to_string(span.last - 1)));
-  }
-  return join(parts, ",");
-}
-
 bool in_spans(const QueryDesign& design, Position query) {
   const auto after = std::ranges::upper_bound(design.spans, query, {}, &Run::first);
   return after != design.spans.begin() && query < std::prev(after)->last;
@@ -237,11 +164,16 @@ std::size_t outside_spans(const QueryDesign& design, std::size_t first, std::siz
   return last - first - inside;
 }
 
-Result<DrawnQueries> draw_queries(const QueryDesign& design,
+Result<DrawnQueries> draw_queries(const QueryDesign& given,
                                   std::size_t tokens,
-                                  std::uint64_t seed) {
-  if (Result<void> fits = check_fit(design, tokens); !fits) return fits.error();
-  DrawnQueries drawn{.design = design, .queries = {}};
+                                  std::uint64_t seed,
+                                  const Marks& marks) {
+  if (Result<void> fits = check_fit(given, tokens); !fits) return fits.error();
+  DrawnQueries drawn{.design = given, .queries = {}};
+  const QueryDesign& design = drawn.design;
+  if (Result<void> placed = place_parts(drawn.design, tokens, marks); !placed) {
+    return placed.error();
+  }
   const Rng rng(seed_for(seed, "queries"));
   std::vector<Position>& queries = drawn.queries;
   for (const Run& span : design.spans) {
@@ -269,6 +201,11 @@ Result<void> check_queries(std::span<const Position> queries,
                            std::size_t tokens) {
   if (Result<void> ordered = check_order(queries, tokens); !ordered) return ordered;
   if (!design) return {};
+  if (!design->parts.empty()) {
+    return malformed("__metadata__ query_design is " + shown(text_of(*design)) +
+                     "; expected positions in place of '" +
+                     text_of({.parts = {design->parts.front()}}) + "'");
+  }
   for (const Run& span : design->spans) {
     const auto begin = std::ranges::lower_bound(queries, span.first);
     const auto end = std::ranges::lower_bound(queries, span.last);

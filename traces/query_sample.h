@@ -14,9 +14,13 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
+#include "kvcheck/base/marks.h"
 #include "kvcheck/base/position.h"
 
 namespace kv {
+
+// The parts of a stream that its marks separate.
+enum class StreamPart { prompt, question, answer };
 
 // A design as text is a list of parts, separated by commas:
 //
@@ -24,6 +28,7 @@ namespace kv {
 //                block that is shorter, or lies partly in spans, proportionally many, rounded up
 //   every:16     every 16th query; `every:16+3` begins with query 3
 //   0-511, 7     these queries in any case
+//   prompt       those of the prompt in any case; likewise `question` and `answer`
 //
 // Random and regular selection exclude each other; neither counts the queries of the spans.
 struct QueryDesign {
@@ -32,6 +37,7 @@ struct QueryDesign {
   std::size_t every = 0;                // 0: none is selected regularly
   std::optional<std::size_t> offset{};  // below `every`; empty: not selected yet
   std::vector<Run> spans{};             // increasing, with queries between them
+  std::vector<StreamPart> parts{};      // increasing; draw_queries makes spans of them
 
   bool operator==(const QueryDesign&) const = default;
 
@@ -44,6 +50,9 @@ Result<QueryDesign> parse_query_design(std::string_view text);
 
 std::string text_of(const QueryDesign& design);
 
+// Sorts the spans and joins those that touch or overlap.
+void join_spans(QueryDesign& design);
+
 // Whether a span has the query.
 bool in_spans(const QueryDesign& design, Position query);
 
@@ -53,9 +62,10 @@ void cut_spans(QueryDesign& design, std::size_t tokens);
 // How many of the positions from `first` to before `last` are in no span.
 std::size_t outside_spans(const QueryDesign& design, std::size_t first, std::size_t last);
 
-// The queries of a stream of `tokens` tokens that the design selects, increasing, and the design
-// with the offset that was drawn. The same seed gives the same queries. Errors: a span beyond the
-// stream; a block or a step that is longer than it; no query.
+// The queries of a stream of `tokens` tokens with these marks that the design selects, increasing,
+// and the design with the offset that was drawn and with spans instead of parts. The same seed
+// gives the same queries. Errors: a span beyond the stream; a block or a step that is longer than
+// it; a part that the marks do not tell, or that has no token; no query.
 struct DrawnQueries {
   QueryDesign design;
   std::vector<Position> queries;
@@ -63,11 +73,13 @@ struct DrawnQueries {
 
 Result<DrawnQueries> draw_queries(const QueryDesign& design,
                                   std::size_t tokens,
-                                  std::uint64_t seed);
+                                  std::uint64_t seed,
+                                  const Marks& marks = {});
 
 // An error unless the queries increase, are at least one, are those of a stream of so many tokens,
 // and agree with the design, if there is one: all of the spans, and of each block as many as the
-// design says. The last block may have fewer, as in a trace that was cut. Sentences begin with
+// design says. The last block may have fewer, as in a trace that was cut. A design with parts is an
+// error. Sentences begin with
 // "tensor 'queries'" or "__metadata__".
 Result<void> check_queries(std::span<const Position> queries,
                            const std::optional<QueryDesign>& design,

@@ -10,6 +10,7 @@
 #include "kvcheck/base/folder.h"
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/cli/evaluate/record_input.h"
+#include "kvcheck/cli/evaluate/record_tasks.h"
 #include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/cli/model/repeated_prompts.h"
 #include "kvcheck/cli/options/interrupt.h"
@@ -22,11 +23,15 @@
 namespace kv::cli {
 namespace {
 
-constexpr std::array<Option, 29> table = {{
+constexpr std::array<Option, 30> table = {{
     model_option,
     weights_option,
     tokenizer_option,
     {.name = "text", .value = "FILE", .help = "UTF-8 text to read"},
+    {.name = "tasks",
+     .value = "FILE",
+     .help = "the items of this file instead of a text (docs/tasks.md): a trace of each, of "
+             "context, question and right answer with their marks; -o then names a folder"},
     ids_option,
     no_begin_option,
     {.name = "output", .letter = 'o', .value = "FILE", .help = "the trace to write"},
@@ -45,8 +50,10 @@ constexpr std::array<Option, 29> table = {{
      .help = "which kv-heads, each with the query heads that read it [all]"},
     {.name = "queries",
      .value = "WHICH",
-     .help = "which queries, with the keys and values of all tokens: 64/1000 (64 of every 1,000, "
-             "drawn by --seed), every:16, positions such as 0-511, or several with commas [all]"},
+     .help =
+         "which queries, with the keys and values of all tokens: 64/1000 (64 of every 1,000, "
+         "drawn by --seed), every:16, positions such as 0-511, the marked parts prompt, question "
+         "and answer, or several with commas [all]"},
     {.name = "no-losses",
      .help = "leave out the loss of each token; layers above the last recorded one are then not "
              "run"},
@@ -90,6 +97,7 @@ constexpr std::string_view help =
     "Runs a real model over a text, and writes a trace for kvcheck replay.\n"
     "\n"
     "Usage:  kvcheck record --model PATH --text FILE -o FILE [OPTIONS]\n"
+    "        kvcheck record --model PATH --tasks FILE -o FOLDER [OPTIONS]\n"
     "\n"
     "Nothing is evicted unless a --policy is given. Then the model runs under that policy, and\n"
     "the trace names it. Rows of attention are 0 for tokens that were evicted. Queries, keys and\n"
@@ -113,6 +121,7 @@ constexpr std::string_view help =
     "      --budget 128 --skip 4096 -o book.streaming.safetensors\n"
     "  kvcheck record --model llama-1b --text book.txt --tokens 32768 --layers 0,4,8,12 \\\n"
     "      --queries 64/1000 --resume -o book.sampled.safetensors\n"
+    "  kvcheck record --model model/data --tasks items.jsonl --kind attention -o items\n"
     "\n"
     "Exit status: 0 done, 2 usage or bad input, 130 interrupted.\n";
 
@@ -206,6 +215,7 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!opened) return opened.error();
   Result<model::RecordOptions> options = record_options(*arguments, *opened);
   if (!options) return options.error();
+  if (arguments->given("tasks")) return record_tasks(*arguments, *opened, *options, streams);
   const Result<RecordedText> text = recorded_text(*arguments, *opened);
   if (!text) return text.error();
   const std::vector<model::TokenId>& tokens = text->tokens;

@@ -6,7 +6,6 @@
 #include <array>
 #include <iterator>
 
-#include "kvcheck/base/text/describe.h"
 #include "kvcheck/cli/model/model_memory.h"
 #include "kvcheck/cli/model/repeated_prompts.h"
 #include "kvcheck/cli/replay/replay_plan.h"
@@ -63,50 +62,22 @@ Result<void> plan_model(const Arguments& arguments, TaskPlan& plan) {
   return {};
 }
 
-// Rotations beyond the training's texts, or embeddings that are not there, would answer instead of
-// the policy.
-Result<void> check_length(const Arguments& arguments,
-                          const TaskPlan& plan,
-                          const model::TaskItem& item,
-                          const model::TaskStream& stream) {
-  const std::size_t context = plan.opened->model.config.context;
-  if (context == 0 || stream.prompt.size() <= context || arguments.given("beyond-context")) {
-    return {};
-  }
-  return malformed("item " + shown(item.id) + ", context and question: found " +
-                   std::to_string(stream.prompt.size()) + " tokens; expected at most the " +
-                   std::to_string(context) + " that the model was trained on, or --beyond-context");
-}
-
 Result<void> plan_items(const Arguments& arguments, TaskPlan& plan) {
-  const std::string path = arguments.value("tasks");
-  const Result<std::string> text = text_of_file(arguments, "tasks");
-  if (!text) return text.error();
-  plan.about.file = path;
-  plan.about.checksum = XXH3_64bits(text->data(), text->size());
-  Result<std::vector<model::TaskItem>> items = model::parse_tasks(*text, path);
-  if (!items) return items.error();
-  plan.items = *std::move(items);
-  const auto begin = begin_token(arguments, *plan.opened);
-  for (std::size_t i = 0; i < plan.items.size(); ++i) {
-    const model::TaskItem& item = plan.items[i];
-    const auto at_line = [&](const Error& error) {
-      const std::string line = std::to_string(model::line_of_item(*text, i));
-      return Error{error.kind, "'" + path + "' line " + line + ": " + error.message};
-    };
-    auto stream = model::stream_of(item, *plan.opened->tokenizer, begin);
-    if (!stream) return at_line(stream.error());
-    if (const auto fits = check_length(arguments, plan, item, *stream); !fits) {
-      return at_line(fits.error());
-    }
+  auto read = task_items_of(arguments, *plan.opened, arguments.given("beyond-context"));
+  if (!read) return read.error();
+  plan.tasks = *std::move(read);
+  plan.about.file = arguments.value("tasks");
+  plan.about.checksum = plan.tasks.checksum;
+  for (std::size_t i = 0; i < plan.tasks.items.size(); ++i) {
+    const model::TaskItem& item = plan.tasks.items[i];
+    const model::TaskStream& stream = plan.tasks.streams[i];
     plan.about.items.push_back({.id = item.id,
                                 .group = item.group,
-                                .context = stream->marks.prompt,
-                                .question = stream->marks.question,
-                                .answer = stream->answer.size(),
-                                .choices = stream->choices.size(),
+                                .context = stream.marks.prompt,
+                                .question = stream.marks.question,
+                                .answer = stream.answer.size(),
+                                .choices = stream.choices.size(),
                                 .checksum = model::checksum_of(item)});
-    plan.streams.push_back(*std::move(stream));
   }
   return {};
 }
@@ -115,8 +86,8 @@ Result<void> plan_items(const Arguments& arguments, TaskPlan& plan) {
 Result<void> check_cells(const TaskPlan& plan) {
   for (const Cell& cell : plan.cells) {
     const model::Answering how = plan.answering(cell);
-    for (std::size_t i = 0; i < plan.items.size(); ++i) {
-      auto sized = model::spec_for(plan.items[i], plan.streams[i], how);
+    for (std::size_t i = 0; i < plan.tasks.items.size(); ++i) {
+      auto sized = model::spec_for(plan.tasks.items[i], plan.tasks.streams[i], how);
       if (!sized) return sized.error();
     }
   }
@@ -125,11 +96,11 @@ Result<void> check_cells(const TaskPlan& plan) {
 
 Result<void> check_memory_of(const Arguments& arguments, const TaskPlan& plan) {
   std::size_t longest = 0;
-  for (const model::TaskStream& stream : plan.streams) {
+  for (const model::TaskStream& stream : plan.tasks.streams) {
     longest = std::max(longest, model::tokens_of(stream, plan.answering(plan.cells.front())));
   }
   const std::size_t running =
-      std::min<std::size_t>(plan.threads, plan.cells.size() * plan.items.size());
+      std::min<std::size_t>(plan.threads, plan.cells.size() * plan.tasks.items.size());
   return check_memory(arguments, decoder_needs(plan.opened->model, plan.cells, longest, running));
 }
 
@@ -149,7 +120,7 @@ Result<void> plan_numbers(const Arguments& arguments, TaskPlan& plan) {
 // trims between the tokens of the question, too.
 std::size_t longest_of(const TaskPlan& plan) {
   std::size_t longest = 0;
-  for (const model::TaskStream& stream : plan.streams) {
+  for (const model::TaskStream& stream : plan.tasks.streams) {
     longest = std::max(longest, stream.prompt.size());
   }
   return longest;
@@ -162,23 +133,11 @@ std::vector<std::string> short_answer_notes(const TaskPlan& plan) {
     return cell.spec.phases.compress == Phases::Compress::question;
   });
   const auto one_token = [](const model::TaskStream& one) { return one.longest == 1; };
-  const auto count = std::ranges::count_if(plan.streams, one_token);
+  const auto count = std::ranges::count_if(plan.tasks.streams, one_token);
   if (!after_question || count == 0) return {};
-  return {std::to_string(count) + " of " + std::to_string(plan.streams.size()) +
+  return {std::to_string(count) + " of " + std::to_string(plan.tasks.streams.size()) +
           " items have answers of one token, which compress=question cannot change: the last token "
           "of a question sees the whole prompt"};
-}
-
-// Notes on items that are longer than the texts that the model was trained on.
-std::vector<std::string> context_notes(const TaskPlan& plan) {
-  const std::size_t context = plan.opened->model.config.context;
-  const auto longer = [&](const model::TaskStream& one) { return one.prompt.size() > context; };
-  const auto count = std::ranges::count_if(plan.streams, longer);
-  if (context == 0 || count == 0) return {};
-  return {std::to_string(count) + " of " + std::to_string(plan.streams.size()) +
-          (plan.streams.size() == 1 ? " item is" : " items are") + " longer than the " +
-          std::to_string(context) + " tokens that the model was trained on, up to " +
-          std::to_string(longest_of(plan)) + "; their answers also show what that costs"};
 }
 
 }  // namespace
@@ -198,7 +157,7 @@ std::uint64_t checksum_of_tokens(const TaskPlan& plan) {
   const auto add = [&](const std::vector<model::TokenId>& tokens) {
     sum = XXH3_64bits_withSeed(tokens.data(), tokens.size() * sizeof(model::TokenId), sum);
   };
-  for (const model::TaskStream& stream : plan.streams) {
+  for (const model::TaskStream& stream : plan.tasks.streams) {
     add(stream.prompt);
     add(stream.answer);
     for (const auto& choice : stream.choices) add(choice);
@@ -245,7 +204,7 @@ Result<TaskPlan> plan_tasks(const Arguments& arguments, TaskGiven given) {
   }
   std::ranges::move(repeat_notes(arguments, plan.cells, plan.options.repeat_request),
                     std::back_inserter(plan.notes));
-  std::ranges::move(context_notes(plan), std::back_inserter(plan.notes));
+  std::ranges::move(length_notes(plan.tasks, *plan.opened), std::back_inserter(plan.notes));
   std::ranges::move(short_answer_notes(plan), std::back_inserter(plan.notes));
   if (auto fits = check_memory_of(arguments, plan); !fits) return fits.error();
   return plan;

@@ -9,6 +9,7 @@
 #include "kvcheck/cli/model/model_options.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/result_outputs.h"
+#include "kvcheck/cli/tasks/task_items.h"
 #include "kvcheck/model/tasks/answer_task.h"
 #include "kvcheck/sim/replay/closed_loop.h"
 
@@ -17,9 +18,8 @@ namespace kv::cli {
 struct TaskPlan {
   std::shared_ptr<const OpenedModel> opened;
   std::vector<Cell> cells;
-  std::vector<model::TaskItem> items;
-  std::vector<model::TaskStream> streams;  // by item
-  TaskResult about;                        // all but the cells
+  TaskItems tasks;
+  TaskResult about;  // all but the cells
   model::DecoderOptions options;
   std::size_t longest_answer = 0;  // from --answer-tokens; 0: each item's own
   std::string score;               // the one that tables show by group

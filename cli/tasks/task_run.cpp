@@ -47,8 +47,8 @@ class TaskItemsRun {
  public:
   TaskItemsRun(const TaskPlan& plan, const WorkProgress& progress, PartStore* parts)
       : plan_(plan), progress_(progress), parts_(parts) {
-    answered_.resize(plan.cells.size() * plan.items.size());
-    for (const model::TaskStream& stream : plan.streams) {
+    answered_.resize(plan.cells.size() * plan.tasks.items.size());
+    for (const model::TaskStream& stream : plan.tasks.streams) {
       all_ += static_cast<double>(stream.prompt.size());
     }
     all_ *= static_cast<double>(plan.cells.size());
@@ -70,23 +70,24 @@ class TaskItemsRun {
 
  private:
   Result<void> run(const RunningTask& running) {
-    const Cell& cell = plan_.cells[running.index() / plan_.items.size()];
-    const std::size_t item = running.index() % plan_.items.size();
+    const Cell& cell = plan_.cells[running.index() / plan_.tasks.items.size()];
+    const std::size_t item = running.index() % plan_.tasks.items.size();
     const std::string key = "answer " + std::to_string(running.index());
     std::optional<model::Answered>& place = answered_[running.index()];
     if (parts_ != nullptr) place = kept_answer(*parts_, key);
     if (!place) {
       model::Answering how = plan_.answering(cell);
       how.options.team = teams_[running.worker()];
-      auto answered = model::answer_task(plan_.items[item], plan_.streams[item], how);
+      auto answered = model::answer_task(plan_.tasks.items[item], plan_.tasks.streams[item], how);
       if (!answered) {
-        return Error{answered.error().kind, cell.spec.label() + ", item '" + plan_.items[item].id +
+        return Error{answered.error().kind, cell.spec.label() + ", item '" +
+                                                plan_.tasks.items[item].id +
                                                 "': " + answered.error().message};
       }
       place = *std::move(answered);
       if (parts_ != nullptr) parts_->keep({{key, bytes_of(*place)}});
     }
-    report(plan_.streams[item].prompt.size(), cell.spec);
+    report(plan_.tasks.streams[item].prompt.size(), cell.spec);
     return {};
   }
 
@@ -103,7 +104,7 @@ class TaskItemsRun {
     std::size_t at = 0;
     for (const Cell& cell : plan_.cells) {
       TaskCell& row = result.cells.emplace_back(TaskCell{.cell = cell});
-      for (std::size_t i = 0; i < plan_.items.size(); ++i) {
+      for (std::size_t i = 0; i < plan_.tasks.items.size(); ++i) {
         model::Answered& answered = *answered_[at++];
         row.kv_bytes = std::max(row.kv_bytes, answered.kv_bytes);
         row.answers.push_back(std::move(answered.answer));

@@ -47,7 +47,8 @@ constexpr Option queries_option{
     .value = "WHICH",
     .help =
         "which queries to keep, with the keys and values of all tokens: 64/1000 (64 of every "
-        "1,000, drawn by --seed), every:16, positions such as 0-511, or several with commas"};
+        "1,000, drawn by --seed), every:16, positions such as 0-511, the marked parts prompt, "
+        "question and answer, or several with commas"};
 constexpr Option seed_option{
     .name = "seed", .value = "N", .default_value = "1", .help = "the seed of --queries"};
 constexpr Option model_option{.name = "model",

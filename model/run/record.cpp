@@ -102,7 +102,7 @@ Result<TraceInfo> plan_trace(const ModelConfig& config,
   info.number = options.number;
   if (info.kv_heads < config.kv_heads) info.kv_head_numbers = options.kv_heads;
   if (options.queries) {
-    auto drawn = draw_queries(*options.queries, tokens, options.query_seed);
+    auto drawn = draw_queries(*options.queries, tokens, options.query_seed, options.marks);
     if (!drawn) return drawn.error();
     info.queries = std::move(drawn->queries);
     info.query_design = std::move(drawn->design);

@@ -104,6 +104,22 @@ TEST(QueryDesign, RegularQueriesBeginAtAnyOffset) {
   EXPECT_EQ(drawn("every:4+2", 10), (std::vector<Position>{2, 6}));
 }
 
+TEST(QueryDesign, PartsOfAMarkedStreamAreSpans) {
+  const QueryDesign design = parse_query_design("answer,prompt,2-3").value();
+  EXPECT_EQ(text_of(design), "2-3,prompt,answer");
+  const DrawnQueries drawn = draw_queries(design, 9, 1, {.prompt = 4, .question = 3}).value();
+  EXPECT_EQ(text_of(drawn.design), "0-3,7-8");
+  EXPECT_EQ(drawn.queries, (std::vector<Position>{0, 1, 2, 3, 7, 8}));
+  const auto error_of = [](std::string_view text, std::size_t tokens, const Marks& marks) {
+    const auto none = draw_queries(parse_query_design(text).value(), tokens, 1, marks);
+    return none ? "drawn" : none.error().message;
+  };
+  EXPECT_THAT(error_of("question", 9, {}), HasSubstr("not marked where the prompt ends"));
+  EXPECT_THAT(error_of("question", 9, {.prompt = 4}), HasSubstr("question are named, and it has"));
+  EXPECT_THAT(error_of("answer", 7, {.prompt = 4, .question = 3}), HasSubstr("has no token"));
+  EXPECT_EQ(error_of("prompt", 2, {.prompt = 4}), "drawn");
+}
+
 TEST(QueryDesign, RefusesATextThatIsTooShort) {
   const auto refused = [](std::string_view text, std::size_t tokens) {
     const auto queries = draw_queries(parse_query_design(text).value(), tokens, 1);
@@ -237,6 +253,8 @@ TEST(SampledTrace, FilesWithWrongQueriesAreRefused) {
   EXPECT_THAT(test::error_of(sampled_file({0, 2}, "every:2+1")), HasSubstr("does not select"));
   EXPECT_THAT(test::error_of(sampled_file({0, 2}, "many")),
               HasSubstr("query_design: the part 'many'"));
+  EXPECT_THAT(test::error_of(sampled_file({0, 2}, "0,answer")),
+              HasSubstr("expected positions in place of 'answer'"));
   test::SmallQkv without;
   without.in_metadata(R"("version":"1")", R"("version":"2")");
   without.metadata += R"(,"query_design":"1/3")";

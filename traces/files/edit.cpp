@@ -176,7 +176,7 @@ Result<TraceInfo> select(const TraceInfo& info, const Selection& selection) {
       return usage_error("the trace records " + std::to_string(info.queries.size()) +
                          " queries of its own; expected all queries, to select from");
     }
-    auto drawn = draw_queries(*selection.queries, kept.tokens, selection.query_seed);
+    auto drawn = draw_queries(*selection.queries, kept.tokens, selection.query_seed, kept.marks);
     if (!drawn) return drawn.error();
     kept.queries = std::move(drawn->queries);
     kept.query_design = std::move(drawn->design);

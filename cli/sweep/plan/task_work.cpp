@@ -65,7 +65,7 @@ Result<void> TaskWork::add(const PlanText& text,
 double TaskWork::cost(std::size_t source, std::span<const Cell> cells) const {
   const TaskPlan& file = files_[source];
   double cost = 0;
-  for (const model::TaskStream& stream : file.streams) {
+  for (const model::TaskStream& stream : file.tasks.streams) {
     for (const Cell& cell : cells) {
       cost += decoding_cost(file.opened->model.config, cell.spec, stream.prompt.size());
     }
@@ -94,34 +94,35 @@ std::vector<MemoryNeed> TaskWork::needs(std::size_t source,
                                         unsigned threads) const {
   const TaskPlan& file = files_[source];
   std::size_t longest = 0;
-  for (const model::TaskStream& stream : file.streams) {
+  for (const model::TaskStream& stream : file.tasks.streams) {
     longest = std::max(longest, model::tokens_of(stream, file.answering(cells.front())));
   }
-  const std::size_t at_once = std::min<std::size_t>(threads, cells.size() * file.items.size());
+  const std::size_t at_once =
+      std::min<std::size_t>(threads, cells.size() * file.tasks.items.size());
   return decoder_needs(file.opened->model, cells, longest, at_once);
 }
 
 std::uint64_t TaskWork::bytes_of_source(std::size_t source) const {
-  return of_file + of_item * files_[source].items.size();
+  return of_file + of_item * files_[source].tasks.items.size();
 }
 
 std::uint64_t TaskWork::bytes_of_cell(std::size_t source, const Cell& cell) const {
-  return of_cell + bytes_of_spec(cell.spec) + of_answer * files_[source].items.size();
+  return of_cell + bytes_of_spec(cell.spec) + of_answer * files_[source].tasks.items.size();
 }
 
 Result<double> TaskWork::pace(std::size_t source, std::span<const Cell> /*cells*/) const {
   TaskPlan plan = files_[source];
   plan.cells = {{.spec = dense_spec(), .seed = 1}};
   plan.threads = 1;
-  plan.items.resize(1);
-  plan.streams.resize(1);
+  plan.tasks.items.resize(1);
+  plan.tasks.streams.resize(1);
   plan.about.items.resize(1);
   const auto begun = std::chrono::steady_clock::now();
   const auto done = run_tasks_of(plan, [](double, const std::string&) { return true; });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   if (!done) return done.error();
-  return took.count() /
-         decoding_cost(plan.opened->model.config, dense_spec(), plan.streams[0].prompt.size());
+  return took.count() / decoding_cost(plan.opened->model.config, dense_spec(),
+                                      plan.tasks.streams[0].prompt.size());
 }
 
 }  // namespace kv::cli

@@ -1,0 +1,31 @@
+// The items of a task file as the tokens that a model reads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kvcheck/base/error.h"
+#include "kvcheck/cli/model/model_options.h"
+#include "kvcheck/cli/options/options.h"
+#include "kvcheck/model/tasks/task_item.h"
+#include "kvcheck/model/tasks/task_stream.h"
+
+namespace kv::cli {
+
+struct TaskItems {
+  std::uint64_t checksum = 0;  // XXH3-64 of the file's bytes
+  std::vector<model::TaskItem> items{};
+  std::vector<model::TaskStream> streams{};  // by item
+};
+
+// Reads --tasks. Errors have the file and the line: what parse_tasks and stream_of report, and an
+// item that is longer than the model's training, unless longer ones are allowed.
+Result<TaskItems> task_items_of(const Arguments& arguments,
+                                const OpenedModel& opened,
+                                bool longer_allowed);
+
+// Notes on items that are longer than the texts that the model was trained on.
+std::vector<std::string> length_notes(const TaskItems& items, const OpenedModel& opened);
+
+}  // namespace kv::cli
