@@ -53,9 +53,10 @@ constexpr std::array<Option, 10> table = {{
 }};
 
 // The names of all figures that results may have, for completion.
-constexpr std::array<std::string_view, 12> figure_names = {
-    "budget",    "oracle",    "stream",    "sizes",      "residency", "inclusion",
-    "attention", "lifetimes", "head-mass", "perplexity", "recall",    "speed"};
+constexpr std::array<std::string_view, 14> figure_names = {
+    "budget",    "oracle",    "stream",        "sizes",        "residency",
+    "inclusion", "attention", "lifetimes",     "head-mass",    "perplexity",
+    "recall",    "speed",     "answer-scores", "answer-groups"};
 
 constexpr std::string_view help =
     "Draws one figure of a report for a paper or a slide.\n"
@@ -64,8 +65,9 @@ constexpr std::string_view help =
     "        kvcheck plot RUN.db --list\n"
     "\n"
     "FIGURE is the name of a figure's files in the report: trace-1/budget, evaluation-1/recall,\n"
-    "timing-1/speed; without the folder, the first of that name. The figure is laid out anew for\n"
-    "its width, with the legend below. It needs gnuplot.\n"
+    "timing-1/speed, tasks-1/answer-scores; without the folder, the first of that name. The figure "
+    "is\n"
+    "laid out anew for its width, with the legend below. It needs gnuplot.\n"
     "\n"
     "{options}\n"
     "\n"

@@ -5,6 +5,7 @@
 
 #include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/figures/figure_closed_loop.h"
+#include "kvcheck/reports/figures/figure_tasks.h"
 #include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/numbers/csv.h"
@@ -55,6 +56,12 @@ std::vector<reports::Figure> drawn(const TimingResult& timing,
   return {reports::timing_figure(timing, page, renaming)};
 }
 
+std::vector<reports::Figure> drawn(const TaskResult& tasks,
+                                   reports::Page page,
+                                   const reports::Renaming& renaming) {
+  return reports::task_figures(tasks, page, renaming);
+}
+
 template <typename Results>
 PlotPart part_of(const std::string& folder,
                  Results& results,
@@ -86,10 +93,12 @@ std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
   std::size_t traces = 0;
   std::size_t evaluations = 0;
   std::size_t timings = 0;
+  std::size_t tasks = 0;
   for (reports::StoredRun& run : runs) {
     add_all("trace", traces, run.traces);
     add_all("evaluation", evaluations, run.evaluations);
     add_all("timing", timings, run.timings);
+    add_all("tasks", tasks, run.tasks);
   }
   return parts;
 }

@@ -11,7 +11,7 @@
 
 namespace kv::cli {
 
-// One trace, evaluation or timing with the policies that were asked for.
+// One trace, evaluation, timing or task file with the policies that were asked for.
 struct PlotPart {
   std::string folder;          // that its figures have in a report
   std::set<std::string> used;  // the words of --policies that mean some of its cells

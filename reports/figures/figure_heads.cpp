@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/figures.h"
+#include "kvcheck/reports/plot/heat_map.h"
 #include "kvcheck/reports/plot/plot_text.h"
 
 namespace kv::reports {
@@ -34,38 +34,6 @@ std::string layer_tics(const std::vector<std::size_t>& layers) {
     words.push_back("'" + std::to_string(layers[i]) + "' " + std::to_string(i));
   }
   return "set ytics (" + join(words, ",") + ") scale 0\n";
-}
-
-constexpr double bar_height = 120;  // the least that its title and tics need
-constexpr double bar_space = 120;   // to the right of the panels
-
-// Tics from 1 down to no less than `lowest`, few enough for the bar.
-std::string bar_tics(double lowest) {
-  double step = std::pow(10.0, std::floor(std::log10(1 - lowest)));
-  if ((1 - lowest) / step < 2) step /= 5;
-  if ((1 - lowest) / step > 4) step *= 2;
-  if ((1 - lowest) / step > 4) step *= 2.5;
-  const double first = 1 - step * std::floor((1 - lowest) / step + 1e-9);
-  return "set cbtics " + shortest(first) + "," + shortest(step) + ",1\n";
-}
-
-// The bar of the colours, right of the first row's panels.
-std::string colour_bar(const Grid& grid, double lowest) {
-  const auto width = static_cast<double>(grid.width());
-  const auto height = static_cast<double>(grid.height());
-  const double tall = std::max(bar_height, grid.panel_height);
-  return "set cbrange [" + shortest(lowest) + ":1]\nset cblabel 'retained mass' offset 0.8\n" +
-         bar_tics(lowest) + "set colorbox user origin screen " +
-         shortest((width - bar_space + 12) / width) + "," +
-         shortest((height - grid.top - tall) / height) + " size screen " + shortest(12 / width) +
-         "," + shortest(tall / height) + "\n";
-}
-
-// Draws boxes, because gnuplot draws nothing for an image of one row or one column.
-std::string cells_of(const std::string& block) {
-  return "plot " + block +
-         " using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror"
-         " lc palette lw 0.5 fill solid 1 border notitle\n";
 }
 
 }  // namespace
@@ -104,14 +72,15 @@ Figure heads_figure(const Sweep& sweep) {
   figure.height = grid.height();
   const auto end = [](std::size_t n) { return shortest(static_cast<double>(n) - 0.5); };
   figure.body = "set multiplot\n" + plain_axes() + "set border 15\nunset key\n" + even_palette() +
-                "set tics scale 0\n" + colour_bar(grid, lowest) + "set xrange [-0.5:" + end(heads) +
-                "]\nset yrange [" + end(layers.size()) + ":-0.5]\n" + token_tics('x', heads, 8);
+                "set tics scale 0\n" + colour_bar(grid, lowest, "retained mass") +
+                "set xrange [-0.5:" + end(heads) + "]\nset yrange [" + end(layers.size()) +
+                ":-0.5]\n" + token_tics('x', heads, 8);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     figure.body += grid.place(i) + panel_title(lines[i]->label, grid.panel_width) +
                    axis_label('x', grid.lowest(i), "query head") +
                    (grid.first_in_row(i) ? "set ylabel 'layer'\n" + layer_tics(layers)
                                          : "unset ylabel\nunset ytics\n") +
-                   (i == 0 ? "" : "unset colorbox\n") + cells_of(blocks[i]);
+                   (i == 0 ? "" : "unset colorbox\n") + "plot " + coloured_cells(blocks[i]) + "\n";
   }
   figure.caption =
       "Mean over the queries from the first one on that cannot see every token (and over "

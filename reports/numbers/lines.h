@@ -1,4 +1,4 @@
-// Lines: the specs of a report by label, and how each line is drawn.
+// Lines: the specs of a report by label, how each line is drawn, and in what room.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,13 @@ struct Spec;
 }  // namespace kv
 
 namespace kv::reports {
+
+// The room for a figure, in CSS pixels of a page on which its letters have the size that they have
+// on a screen. 0: as much as it needs.
+struct Page {
+  double width = 0;   // which the figure takes (Grid::fit)
+  double height = 0;  // the most that a figure of many panels takes (Grid::keep_to_a_page)
+};
 
 // How a policy is drawn; the same in every figure.
 struct Look {

@@ -13,13 +13,6 @@
 
 namespace kv::reports {
 
-// The room for a figure, in CSS pixels of a page on which its letters have the size that they have
-// on a screen. 0: as much as it needs.
-struct Page {
-  double width = 0;   // which the figure takes (Grid::fit)
-  double height = 0;  // the most that a figure of many panels takes (Grid::keep_to_a_page)
-};
-
 struct Sweep {
   const ReplayResult* result = nullptr;
   std::vector<SpecSummary> specs;

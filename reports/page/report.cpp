@@ -12,6 +12,7 @@
 #include "kvcheck/reports/figures/figure_closed_loop.h"
 #include "kvcheck/reports/figures/figure_kills.h"
 #include "kvcheck/reports/figures/figure_loss_log.h"
+#include "kvcheck/reports/figures/figure_tasks.h"
 #include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/numbers/escape.h"
@@ -230,7 +231,7 @@ Result<void> add_run(const StoredRun& run,
   }
   for (const TaskResult& task : run.tasks) {
     const std::string name = "tasks-" + std::to_string(page.tasks.size() + 1);
-    auto drawn = write_section(files_of(task), {}, place, name);
+    auto drawn = write_section(files_of(task), task_figures(task), place, name);
     if (!drawn) return drawn.error();
     page.tasks.push_back({.result = &task, .folder = name, .figures = *std::move(drawn)});
   }

@@ -22,7 +22,9 @@ std::string tasks_section(const TasksSection& section) {
            "<div class=\"wide\" tabindex=\"0\">\n" + to_html(groups) + "</div>\n";
     files += ", " + link_to(base + name, name);
   }
-  return out + "<p class=\"files\">Files: " + files + "</p>\n</section>\n";
+  out += "<p class=\"files\">Files: " + files + "</p>\n";
+  for (const DrawnFigure& figure : section.figures) out += figure_block(figure, section.folder);
+  return out + "</section>\n";
 }
 
 }  // namespace kv::reports

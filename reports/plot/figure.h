@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kvcheck/base/error.h"
-#include "kvcheck/reports/numbers/sweep.h"
+#include "kvcheck/reports/numbers/lines.h"
 
 namespace kv::reports {
 

@@ -25,10 +25,6 @@ constexpr std::array<Score, 5> all_scores = {{
     {.name = "answer_loss", .title = "loss, nats", .more_is_better = false, .is_share = false},
 }};
 
-const Score& score_named(std::string_view name) {
-  return *std::ranges::find(all_scores, name, &Score::name);
-}
-
 double value_of(const TaskAnswer& answer, std::string_view score) {
   if (score == "exact") return answer.exact ? 1 : 0;
   if (score == "contains") return answer.contains ? 1 : 0;
@@ -88,17 +84,6 @@ Table table_of_cells(const TaskResult& result,
   return table;
 }
 
-// The values of one group's items, or of all for a null group.
-std::vector<double> values_in(const TaskResult& result,
-                              const std::vector<double>& values,
-                              const std::string* group) {
-  std::vector<double> selected;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (group == nullptr || result.items[i].group == *group) selected.push_back(values[i]);
-  }
-  return selected;
-}
-
 std::string range_of(const std::vector<std::size_t>& values) {
   const auto [least, most] = std::ranges::minmax_element(values);
   if (*least == *most) return with_commas(*least);
@@ -113,6 +98,10 @@ std::string counted(std::size_t count, const std::string& noun) {
 
 std::span<const Score> scores() {
   return all_scores;
+}
+
+const Score& score_named(std::string_view name) {
+  return *std::ranges::find(all_scores, name, &Score::name);
 }
 
 Result<void> check_score(const std::string& name) {
@@ -147,6 +136,16 @@ std::vector<std::string> groups_of(const TaskResult& result) {
     if (std::ranges::find(groups, item.group) == groups.end()) groups.push_back(item.group);
   }
   return groups;
+}
+
+std::vector<double> values_in(const TaskResult& result,
+                              const std::vector<double>& values,
+                              const std::string* group) {
+  std::vector<double> selected;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (group == nullptr || result.items[i].group == *group) selected.push_back(values[i]);
+  }
+  return selected;
 }
 
 Table scores_table(const TaskResult& result) {

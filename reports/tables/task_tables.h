@@ -26,6 +26,9 @@ struct Score {
 // exact, contains, f1, choice (whether the right choice was the likeliest) and answer_loss.
 std::span<const Score> scores();
 
+// Requires the name of a score.
+const Score& score_named(std::string_view name);
+
 // Errors: no such score, with the nearest name.
 Result<void> check_score(const std::string& name);
 
@@ -40,6 +43,11 @@ Interval score_mean(std::span<const double> values, const Score& score);
 
 // The groups in the order of their first items.
 std::vector<std::string> groups_of(const TaskResult& result);
+
+// The values of one group's items, or of all for a null group. Requires a value for each item.
+std::vector<double> values_in(const TaskResult& result,
+                              const std::vector<double>& values,
+                              const std::string* group);
 
 // A row per cell: the mean of each score over all items, with intervals. A score that no item has
 // is left out.

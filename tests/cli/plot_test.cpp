@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::taken;
 
-// A results file with a replay of three policies, an evaluation and a timing.
+// A results file with a replay of three policies, an evaluation, a timing and answers.
 class Plot : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -31,6 +31,7 @@ class Plot : public ::testing::Test {
     ASSERT_TRUE(writer.add(testing::fake_replay(fake)));
     ASSERT_TRUE(writer.add(testing::fake_evaluation(512, true)));
     ASSERT_TRUE(writer.add(testing::fake_timing()));
+    ASSERT_TRUE(writer.add(testing::fake_tasks()));
     ASSERT_TRUE(writer.finish());
   }
 
@@ -70,7 +71,7 @@ TEST_F(Plot, DrawsEveryFigureOfItsList) {
     }
     ++figures;
   }
-  EXPECT_GE(figures, 8U + 3 + 1);
+  EXPECT_GE(figures, 8U + 3 + 1 + 2);
 }
 
 // What a Python script prints of a PDF. `parts` has its bytes and, since some versions of cairo

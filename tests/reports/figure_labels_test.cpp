@@ -2,6 +2,7 @@
 #include <regex>
 
 #include "kvcheck/reports/figures/figure_closed_loop.h"
+#include "kvcheck/reports/figures/figure_tasks.h"
 #include "kvcheck/reports/figures/figure_timing.h"
 #include "kvcheck/reports/figures/figures.h"
 #include "kvcheck/reports/plot/figure.h"
@@ -39,6 +40,9 @@ TEST(FigureLabels, OfAColumnOfAJournalAreNoLongerThanTheirPanel) {
     figures.push_back(std::move(figure));
   }
   figures.push_back(timing_figure(testing::fake_timing(), page));
+  for (Figure& figure : task_figures(testing::fake_tasks(), page)) {
+    figures.push_back(std::move(figure));
+  }
   std::size_t labels = 0;
   for (const Figure& figure : figures) {
     for (const auto& [words, height] : labels_in(figure)) {

@@ -1,0 +1,299 @@
+#include "kvcheck/reports/figures/figure_tasks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kvcheck/base/text/text.h"
+#include "kvcheck/reports/figures/task_rows.h"
+#include "kvcheck/reports/numbers/escape.h"
+#include "kvcheck/reports/numbers/labels.h"
+#include "kvcheck/reports/plot/heat_map.h"
+#include "kvcheck/reports/plot/legend.h"
+#include "kvcheck/reports/plot/plot_text.h"
+
+namespace kv::reports {
+namespace {
+
+constexpr double row_height = 20;
+constexpr double lowest_row = 13;    // whose words do not touch
+constexpr double beside_words = 28;  // of a y axis
+
+// The room for the words of a y axis.
+double widest_words(const Page& page) {
+  return page.width > 0 ? page.width / 2 - beside_words : 392;
+}
+
+// How many rows a page has room for in all panels of the grid.
+std::size_t rows_that_fit(const Grid& grid) {
+  if (grid.page.height <= 0) return ~std::size_t{0};
+  const auto panels = static_cast<double>(grid.rows());
+  const double room = (grid.page.height - grid.bottom + grid.row_gap) / panels;
+  return static_cast<std::size_t>(std::max(1.0, (room - grid.top - grid.row_gap) / lowest_row));
+}
+
+// Gives up the last rows that a page has no room for, and makes panels as high as the rows need.
+void fit_rows(Grid& grid, std::vector<TaskRow>& rows) {
+  rows.resize(std::min(rows.size(), rows_that_fit(grid)));
+  const auto count = static_cast<double>(rows.size());
+  grid.panel_height = count * row_height;
+  grid.lower_to_a_page(0, count * lowest_row);
+}
+
+// One panel for exact answers and one for their loss, with a row for each spec.
+Figure answers_figure(const TaskResult& result, std::vector<TaskRow> rows, const Page& page) {
+  Figure figure{.name = "answer-scores", .title = "Answers by policy", .caption = {}};
+  const std::size_t all = rows.size();
+  Grid grid{.panels = 2, .columns = 2, .panel_width = 280, .bottom = 60, .page = page};
+  FittedWords labels = fitted(rows, widest_words(page));
+  grid.left = labels.width + beside_words;
+  if (page.width > 0) {
+    constexpr double narrowest = 110;
+    const double both = (page.width - grid.left - grid.right - grid.gap) / 2;
+    grid.columns = both < narrowest ? 1 : 2;
+    grid.panel_width = grid.columns == 2 ? both : page.width - grid.left - grid.right;
+    grid.row_gap = 40;  // for the axis of the upper panel
+    // Rather all specs than both panels.
+    if (rows_that_fit(grid) < rows.size()) grid.panels = grid.columns;
+  }
+  fit_rows(grid, rows);
+  labels.words.resize(rows.size());
+  figure.width = grid.width();
+  figure.height = grid.height();
+  figure.body = "set multiplot\n" + plain_axes() + "unset key\nset yrange [" +
+                shortest(static_cast<double>(rows.size()) - 0.5) +
+                ":-0.5]\nset grid xtics lc rgb '#e4e4e4' lw 1\n";
+  FigureData data({"measure", "row", "mean", "low", "high"});
+  std::size_t place = 0;
+  std::vector<std::string> others;
+  for (const auto& [name, label] : {std::pair{"exact", "share of exact answers"},
+                                    std::pair{"answer_loss", "loss of the answer, nats"}}) {
+    if (place == grid.panels) {
+      others.emplace_back(label);
+      continue;
+    }
+    const Score& score = score_named(name);
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Interval mean = score_mean(values_of(result, rows[i], name), score);
+      const std::string block = data.begin(rows[i].label(), name);
+      data.row({static_cast<double>(i), mean.mean, mean.low, mean.high});
+      parts.push_back(block + " using 3:1:($4-$3):(0) with vectors nohead lc rgb '" +
+                      std::string(rows[i].look.colour) + "' lw 2 notitle");
+      parts.push_back(block + " using 2:1 with points" + point_style(rows[i].look) +
+                      curve_title(rows[i].label()));
+    }
+    figure.body += grid.place(place) +
+                   (score.is_share ? "set xrange [0:1]\n" : "set xrange [0:*]\n") +
+                   axis_label('x', true, label) +
+                   (grid.first_in_row(place) ? word_tics('y', labels.words, "") : "unset ytics\n") +
+                   "plot " + join(parts, ", ") + "\n";
+    ++place;
+  }
+  data.finish(figure);
+  figure.caption = left_out(others) + drawn_first(rows.size(), all, "specs") +
+                   "Means over items with 95 % intervals: Wilson's of exact answers, the "
+                   "bootstrap's of the loss of the first right answer per token." +
+                   about_rows(result, rows);
+  return figure;
+}
+
+// A group by its name, in which the place of the requested fact may stand last.
+struct Group {
+  std::string name;
+  std::string base;        // the name before " at "
+  std::string place_word;  // empty: the name has no place
+  double place = not_measured;
+};
+
+Group group_named(const std::string& name) {
+  Group group{.name = name, .base = name, .place_word = {}};
+  constexpr std::string_view before = " at ";
+  const std::size_t at = name.rfind(before);
+  if (at == std::string::npos) return group;
+  const std::string word = name.substr(at + before.size());
+  const Result<double> place = parse_real(word, "a place", 0, 1);
+  if (!place) return group;
+  group.base = name.substr(0, at);
+  group.place_word = word;
+  group.place = *place;
+  return group;
+}
+
+template <typename Value>
+std::size_t index_in(std::vector<Value>& list, const Value& value) {
+  const auto found = std::ranges::find(list, value);
+  if (found == list.end()) list.push_back(value);
+  return static_cast<std::size_t>(std::ranges::find(list, value) - list.begin());
+}
+
+// How groups become columns and rows of maps.
+struct Layout {
+  std::vector<Group> groups;
+  bool placed = false;               // the x axis has the places of facts
+  bool by_spec = false;              // a map for each spec; otherwise one whose rows are specs
+  std::vector<std::string> bases;    // in the order of the groups
+  std::vector<std::string> columns;  // words of the x axis
+
+  [[nodiscard]] std::size_t column_of(const Group& group) const {
+    const std::string& word = placed ? group.place_word : group.name;
+    return static_cast<std::size_t>(std::ranges::find(columns, word) - columns.begin());
+  }
+
+  [[nodiscard]] std::size_t base_of(const Group& group) const {
+    return static_cast<std::size_t>(std::ranges::find(bases, group.base) - bases.begin());
+  }
+};
+
+Layout layout_of(const TaskResult& result) {
+  Layout layout;
+  for (const std::string& name : groups_of(result)) layout.groups.push_back(group_named(name));
+  layout.placed = std::ranges::none_of(layout.groups,
+                                       [](const Group& group) { return group.place_word.empty(); });
+  std::vector<Group> sorted = layout.groups;
+  if (layout.placed) std::ranges::stable_sort(sorted, {}, &Group::place);
+  for (const Group& group : sorted) {
+    index_in(layout.columns, layout.placed ? group.place_word : group.name);
+  }
+  for (const Group& group : layout.groups) index_in(layout.bases, group.base);
+  layout.by_spec = layout.placed && layout.bases.size() > 1;
+  return layout;
+}
+
+// The grid of the maps, and the words of their axes that fit it.
+struct Maps {
+  Grid grid;
+  std::vector<std::string> rows;     // words of the y axis
+  std::vector<std::string> columns;  // of the x axis
+  bool rotated = false;              // the words of the x axis
+  bool numbered = false;             // the cells
+};
+
+constexpr double widest_cell = 56;
+constexpr double narrowest_number = 38;  // a cell with a number in it
+constexpr double widest_place = 42;      // a cell with "0.25" below it
+constexpr double narrowest_map = 200;    // whose title has room
+constexpr double widest_map = 260;
+constexpr double title_letter = 6.4;  // an upper bound of its mean width
+
+Maps maps_of(const Layout& layout, std::vector<TaskRow>& rows, const Page& page) {
+  Maps maps;
+  const double most = widest_words(page);
+  const FittedWords words = layout.by_spec ? fitted(layout.bases, most) : fitted(rows, most);
+  maps.rows = words.words;
+  const double left = words.width + beside_words;
+  const auto columns = static_cast<double>(layout.columns.size());
+  Grid& grid = maps.grid;
+  grid = layout.by_spec
+             ? small_multiples(rows.size(),
+                               std::clamp(columns * widest_place, narrowest_map, widest_map),
+                               row_height)
+             : Grid{};
+  if (!layout.by_spec) grid.panel_width = std::clamp(columns * widest_cell, 160.0, 700.0);
+  grid.page = page;
+  grid.left = left;
+  grid.right = bar_space;
+  if (page.width > 0) {
+    const auto panels_wide = [&] {
+      const auto n = static_cast<double>(grid.columns);
+      return (page.width - left - grid.right - (n - 1) * grid.gap) / n;
+    };
+    while (grid.columns > 1 && panels_wide() < 90) --grid.columns;
+    grid.panel_width = panels_wide();
+  }
+  // Words of the x axis are drawn upwards if they are too long for their cell.
+  const double highest = page.height > 0 ? std::min(160.0, page.height / 3) : 160;
+  const FittedWords places = fitted(layout.columns, highest);
+  maps.columns = places.words;
+  const double widest = places.width;
+  const double cell = grid.panel_width / columns;
+  maps.rotated = widest > cell - 6;
+  maps.numbered = !layout.by_spec && cell >= narrowest_number;
+  grid.bottom = (maps.rotated ? widest + 16 : 36) + (layout.placed ? 24 : 0);
+  if (layout.by_spec) {
+    grid.panel_height =
+        std::clamp(static_cast<double>(layout.bases.size()) * row_height, 40.0, 300.0);
+    rows.resize(std::min(rows.size(), grid.keep_to_a_page()));
+  } else {
+    fit_rows(grid, rows);
+    maps.rows.resize(rows.size());
+  }
+  return maps;
+}
+
+// Light letters on the dark half of the scale.
+std::string numbers_in(const std::string& block) {
+  return ", " + block +
+         " using 1:2:(sprintf('%.2f',$3)):($3<0.6 ? 0xffffff : 0x000000) with labels font "
+         "title_font tc rgb variable notitle";
+}
+
+// Exact answers of each group as a map.
+Figure groups_figure(const TaskResult& result, std::vector<TaskRow> rows, const Page& page) {
+  constexpr std::size_t most_columns = 60;
+  Figure figure{.name = "answer-groups", .title = "Exact answers by group", .caption = {}};
+  const Layout layout = layout_of(result);
+  if (layout.groups.size() < 2 || layout.columns.size() > most_columns) return figure;
+  const std::size_t all = rows.size();
+  const Maps maps = maps_of(layout, rows, page);
+  const Grid& grid = maps.grid;
+  const Score& score = score_named("exact");
+  FigureData data({"group", "column", "row", "mean", "low", "high"});
+  std::vector<std::vector<std::string>> blocks(grid.panels);  // by panel
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<double> values = values_of(result, rows[i], score.name);
+    for (const Group& group : layout.groups) {
+      const Interval mean = score_mean(values_in(result, values, &group.name), score);
+      blocks[layout.by_spec ? i : 0].push_back(data.begin(rows[i].label(), group.name));
+      const std::size_t row = layout.by_spec ? layout.base_of(group) : i;
+      data.row({static_cast<double>(layout.column_of(group)), static_cast<double>(row), mean.mean,
+                mean.low, mean.high});
+    }
+  }
+  data.finish(figure);
+  figure.width = grid.width();
+  figure.height = grid.height();
+  const auto end = [](std::size_t n) { return shortest(static_cast<double>(n) - 0.5); };
+  figure.body = "set multiplot\n" + plain_axes() + "set border 15\nunset key\n" + even_palette() +
+                colour_bar(grid, 0, "exact answers") +
+                "set xrange [-0.5:" + end(layout.columns.size()) + "]\nset yrange [" +
+                end(maps.rows.size()) + ":-0.5]\n";
+  const std::string place_words = fitting(grid.panel_width, {"place of the fact", "place"});
+  const auto title = static_cast<std::size_t>(grid.panel_width / title_letter);
+  const std::string rotated = maps.rotated ? "rotate by 90 right" : "norotate";
+  for (std::size_t i = 0; i < grid.panels; ++i) {
+    std::vector<std::string> parts;
+    for (const std::string& block : blocks[i]) {
+      parts.push_back(coloured_cells(block) + (maps.numbered ? numbers_in(block) : ""));
+    }
+    figure.body +=
+        grid.place(i) +
+        (layout.by_spec ? panel_title(rows[i].label_in(title), grid.panel_width) : "") +
+        (grid.lowest(i) ? word_tics('x', maps.columns, rotated) : "unset xtics\n") +
+        (layout.placed && grid.lowest(i) ? axis_label('x', true, place_words) : "unset xlabel\n") +
+        (grid.first_in_row(i) ? word_tics('y', maps.rows, "") : "unset ytics\n") +
+        (i == 0 ? "" : "unset colorbox\n") + "plot " + join(parts, ", ") + "\n";
+  }
+  figure.caption = drawn_first(rows.size(), all, "specs") +
+                   "Share of exact answers of the items of each group" +
+                   (layout.placed ? ", by the place of the requested fact in the context, from 0 "
+                                    "(the begin) to 1 (the end)."
+                                  : ".") +
+                   about_rows(result, rows);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> task_figures(const TaskResult& result, Page page, const Renaming& renaming) {
+  std::vector<Figure> figures;
+  if (result.cells.empty() || result.items.empty()) return figures;
+  const std::vector<TaskRow> rows = task_rows(result, renaming);
+  for (const auto make : {answers_figure, groups_figure}) {
+    Figure figure = make(result, rows, page);
+    if (!figure.body.empty()) figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+}  // namespace kv::reports
