@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "kvcheck/base/text/text.h"
@@ -48,7 +49,7 @@ Figure answers_figure(const TaskResult& result, std::vector<TaskRow> rows, const
   FittedWords labels = fitted(rows, widest_words(page));
   grid.left = labels.width + beside_words;
   if (page.width > 0) {
-    constexpr double narrowest = 110;
+    constexpr double narrowest = 150;
     const double both = (page.width - grid.left - grid.right - grid.gap) / 2;
     grid.columns = both < narrowest ? 1 : 2;
     grid.panel_width = grid.columns == 2 ? both : page.width - grid.left - grid.right;
@@ -66,16 +67,19 @@ Figure answers_figure(const TaskResult& result, std::vector<TaskRow> rows, const
   FigureData data({"measure", "row", "mean", "low", "high"});
   std::size_t place = 0;
   std::vector<std::string> others;
-  for (const auto& [name, label] : {std::pair{"exact", "share of exact answers"},
-                                    std::pair{"answer_loss", "loss of the answer, nats"}}) {
+  for (const auto& [name, label, short_label] :
+       {std::tuple{"exact", "share of exact answers", "exact answers"},
+        std::tuple{"answer_loss", "loss of the answer, nats", "loss, nats"}}) {
     if (place == grid.panels) {
       others.emplace_back(label);
       continue;
     }
     const Score& score = score_named(name);
     std::vector<std::string> parts;
+    double most = score.is_share ? 1 : 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Interval mean = score_mean(values_of(result, rows[i], name), score);
+      most = std::max({most, mean.mean, std::isnan(mean.high) ? 0 : mean.high});
       const std::string block = data.begin(rows[i].label(), name);
       data.row({static_cast<double>(i), mean.mean, mean.low, mean.high});
       parts.push_back(block + " using 3:1:($4-$3):(0) with vectors nohead lc rgb '" +
@@ -85,7 +89,8 @@ Figure answers_figure(const TaskResult& result, std::vector<TaskRow> rows, const
     }
     figure.body += grid.place(place) +
                    (score.is_share ? "set xrange [0:1]\n" : "set xrange [0:*]\n") +
-                   axis_label('x', true, label) +
+                   axis_label('x', true, fitting(grid.panel_width, {label, short_label})) +
+                   round_tics('x', most, std::max(2, static_cast<int>(grid.panel_width / 45))) +
                    (grid.first_in_row(place) ? word_tics('y', labels.words, "") : "unset ytics\n") +
                    "plot " + join(parts, ", ") + "\n";
     ++place;
@@ -93,71 +98,10 @@ Figure answers_figure(const TaskResult& result, std::vector<TaskRow> rows, const
   data.finish(figure);
   figure.caption = left_out(others) + drawn_first(rows.size(), all, "specs") +
                    "Means over items with 95 % intervals: Wilson's of exact answers, the "
-                   "bootstrap's of the loss of the first right answer per token." +
+                   "bootstrap's, which fewer than six items do not have, of the loss of the first "
+                   "right answer per token." +
                    about_rows(result, rows);
   return figure;
-}
-
-// A group by its name, in which the place of the requested fact may stand last.
-struct Group {
-  std::string name;
-  std::string base;        // the name before " at "
-  std::string place_word;  // empty: the name has no place
-  double place = not_measured;
-};
-
-Group group_named(const std::string& name) {
-  Group group{.name = name, .base = name, .place_word = {}};
-  constexpr std::string_view before = " at ";
-  const std::size_t at = name.rfind(before);
-  if (at == std::string::npos) return group;
-  const std::string word = name.substr(at + before.size());
-  const Result<double> place = parse_real(word, "a place", 0, 1);
-  if (!place) return group;
-  group.base = name.substr(0, at);
-  group.place_word = word;
-  group.place = *place;
-  return group;
-}
-
-template <typename Value>
-std::size_t index_in(std::vector<Value>& list, const Value& value) {
-  const auto found = std::ranges::find(list, value);
-  if (found == list.end()) list.push_back(value);
-  return static_cast<std::size_t>(std::ranges::find(list, value) - list.begin());
-}
-
-// How groups become columns and rows of maps.
-struct Layout {
-  std::vector<Group> groups;
-  bool placed = false;               // the x axis has the places of facts
-  bool by_spec = false;              // a map for each spec; otherwise one whose rows are specs
-  std::vector<std::string> bases;    // in the order of the groups
-  std::vector<std::string> columns;  // words of the x axis
-
-  [[nodiscard]] std::size_t column_of(const Group& group) const {
-    const std::string& word = placed ? group.place_word : group.name;
-    return static_cast<std::size_t>(std::ranges::find(columns, word) - columns.begin());
-  }
-
-  [[nodiscard]] std::size_t base_of(const Group& group) const {
-    return static_cast<std::size_t>(std::ranges::find(bases, group.base) - bases.begin());
-  }
-};
-
-Layout layout_of(const TaskResult& result) {
-  Layout layout;
-  for (const std::string& name : groups_of(result)) layout.groups.push_back(group_named(name));
-  layout.placed = std::ranges::none_of(layout.groups,
-                                       [](const Group& group) { return group.place_word.empty(); });
-  std::vector<Group> sorted = layout.groups;
-  if (layout.placed) std::ranges::stable_sort(sorted, {}, &Group::place);
-  for (const Group& group : sorted) {
-    index_in(layout.columns, layout.placed ? group.place_word : group.name);
-  }
-  for (const Group& group : layout.groups) index_in(layout.bases, group.base);
-  layout.by_spec = layout.placed && layout.bases.size() > 1;
-  return layout;
 }
 
 // The grid of the maps, and the words of their axes that fit it.
@@ -167,6 +111,7 @@ struct Maps {
   std::vector<std::string> columns;  // of the x axis
   bool rotated = false;              // the words of the x axis
   bool numbered = false;             // the cells
+  bool legible = false;              // whether words of neighbours do not touch
 };
 
 constexpr double widest_cell = 56;
@@ -174,9 +119,10 @@ constexpr double narrowest_number = 38;  // a cell with a number in it
 constexpr double widest_place = 42;      // a cell with "0.25" below it
 constexpr double narrowest_map = 200;    // whose title has room
 constexpr double widest_map = 260;
-constexpr double title_letter = 6.4;  // an upper bound of its mean width
+constexpr std::size_t most_rows = 20;  // of a map for each spec
+constexpr double title_letter = 6.4;   // an upper bound of its mean width
 
-Maps maps_of(const Layout& layout, std::vector<TaskRow>& rows, const Page& page) {
+Maps maps_of(const GroupLayout& layout, std::vector<TaskRow>& rows, const Page& page) {
   Maps maps;
   const double most = widest_words(page);
   const FittedWords words = layout.by_spec ? fitted(layout.bases, most) : fitted(rows, most);
@@ -208,11 +154,11 @@ Maps maps_of(const Layout& layout, std::vector<TaskRow>& rows, const Page& page)
   const double widest = places.width;
   const double cell = grid.panel_width / columns;
   maps.rotated = widest > cell - 6;
+  maps.legible = cell >= lowest_row && (!layout.by_spec || layout.bases.size() <= most_rows);
   maps.numbered = !layout.by_spec && cell >= narrowest_number;
   grid.bottom = (maps.rotated ? widest + 16 : 36) + (layout.placed ? 24 : 0);
   if (layout.by_spec) {
-    grid.panel_height =
-        std::clamp(static_cast<double>(layout.bases.size()) * row_height, 40.0, 300.0);
+    grid.panel_height = std::max(static_cast<double>(layout.bases.size()) * row_height, 40.0);
     rows.resize(std::min(rows.size(), grid.keep_to_a_page()));
   } else {
     fit_rows(grid, rows);
@@ -230,21 +176,22 @@ std::string numbers_in(const std::string& block) {
 
 // Exact answers of each group as a map.
 Figure groups_figure(const TaskResult& result, std::vector<TaskRow> rows, const Page& page) {
-  constexpr std::size_t most_columns = 60;
   Figure figure{.name = "answer-groups", .title = "Exact answers by group", .caption = {}};
-  const Layout layout = layout_of(result);
-  if (layout.groups.size() < 2 || layout.columns.size() > most_columns) return figure;
+  const GroupLayout layout = layout_of_groups(result);
+  if (layout.groups.size() < 2) return figure;
   const std::size_t all = rows.size();
   const Maps maps = maps_of(layout, rows, page);
+  if (!maps.legible) return figure;
   const Grid& grid = maps.grid;
   const Score& score = score_named("exact");
   FigureData data({"group", "column", "row", "mean", "low", "high"});
   std::vector<std::vector<std::string>> blocks(grid.panels);  // by panel
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::vector<double> values = values_of(result, rows[i], score.name);
-    for (const Group& group : layout.groups) {
+    for (const TaskGroup& group : layout.groups) {
       const Interval mean = score_mean(values_in(result, values, &group.name), score);
-      blocks[layout.by_spec ? i : 0].push_back(data.begin(rows[i].label(), group.name));
+      blocks[layout.by_spec ? i : 0].push_back(
+          data.begin(rows[i].label(), group_words(group.name)));
       const std::size_t row = layout.by_spec ? layout.base_of(group) : i;
       data.row({static_cast<double>(layout.column_of(group)), static_cast<double>(row), mean.mean,
                 mean.low, mean.high});
@@ -259,7 +206,8 @@ Figure groups_figure(const TaskResult& result, std::vector<TaskRow> rows, const 
                 "set xrange [-0.5:" + end(layout.columns.size()) + "]\nset yrange [" +
                 end(maps.rows.size()) + ":-0.5]\n";
   const std::string place_words = fitting(grid.panel_width, {"place of the fact", "place"});
-  const auto title = static_cast<std::size_t>(grid.panel_width / title_letter);
+  const std::vector<std::string> titles =
+      labels_in(rows, static_cast<std::size_t>(grid.panel_width / title_letter));
   const std::string rotated = maps.rotated ? "rotate by 90 right" : "norotate";
   for (std::size_t i = 0; i < grid.panels; ++i) {
     std::vector<std::string> parts;
@@ -267,8 +215,7 @@ Figure groups_figure(const TaskResult& result, std::vector<TaskRow> rows, const 
       parts.push_back(coloured_cells(block) + (maps.numbered ? numbers_in(block) : ""));
     }
     figure.body +=
-        grid.place(i) +
-        (layout.by_spec ? panel_title(rows[i].label_in(title), grid.panel_width) : "") +
+        grid.place(i) + (layout.by_spec ? panel_title(titles[i], grid.panel_width) : "") +
         (grid.lowest(i) ? word_tics('x', maps.columns, rotated) : "unset xtics\n") +
         (layout.placed && grid.lowest(i) ? axis_label('x', true, place_words) : "unset xlabel\n") +
         (grid.first_in_row(i) ? word_tics('y', maps.rows, "") : "unset ytics\n") +
@@ -292,6 +239,9 @@ std::vector<Figure> task_figures(const TaskResult& result, Page page, const Rena
   for (const auto make : {answers_figure, groups_figure}) {
     Figure figure = make(result, rows, page);
     if (!figure.body.empty()) figures.push_back(std::move(figure));
+  }
+  if (figures.size() < 2 && groups_of(result).size() > 1) {
+    figures.front().caption += " The groups are too many for a map of this size.";
   }
   return figures;
 }

@@ -138,6 +138,10 @@ std::vector<std::string> groups_of(const TaskResult& result) {
   return groups;
 }
 
+std::string group_words(const std::string& group) {
+  return group.empty() ? "(no group)" : group;
+}
+
 std::vector<double> values_in(const TaskResult& result,
                               const std::vector<double>& values,
                               const std::string* group) {
@@ -177,7 +181,7 @@ Table groups_table(const TaskResult& result, std::string_view score) {
   std::vector<Column> columns;
   for (const std::string& group : groups) {
     const auto count = std::ranges::count(result.items, group, &AskedItem::group);
-    const std::string name = group.empty() ? "(no group)" : group;
+    const std::string name = group_words(group);
     columns.push_back({.title = name + " (" + std::to_string(count) + ")",
                        .name = std::string(score) + "_" + name,
                        .number = true});
@@ -197,7 +201,7 @@ bool shows_groups(const Score& score) {
   return score.name == "exact" || score.name == "answer_loss";
 }
 
-std::string task_line(const TaskResult& result) {
+std::string items_line(const TaskResult& result) {
   std::vector<std::size_t> contexts;
   for (const AskedItem& item : result.items) contexts.push_back(item.context);
   const std::size_t groups = groups_of(result).size();
@@ -205,8 +209,11 @@ std::string task_line(const TaskResult& result) {
                      std::filesystem::path(result.file).filename().string() + ": " +
                      counted(result.items.size(), "item");
   if (groups > 1) line += " in " + counted(groups, "group");
-  line += ", contexts of " + range_of(contexts) + " tokens; means over items with 95 % intervals";
-  return line;
+  return line + ", contexts of " + range_of(contexts) + " tokens";
+}
+
+std::string task_line(const TaskResult& result) {
+  return items_line(result) + "; means over items with 95 % intervals";
 }
 
 std::string task_csv(const TaskResult& result) {

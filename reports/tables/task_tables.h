@@ -44,6 +44,9 @@ Interval score_mean(std::span<const double> values, const Score& score);
 // The groups in the order of their first items.
 std::vector<std::string> groups_of(const TaskResult& result);
 
+// "(no group)" for items without one.
+std::string group_words(const std::string& group);
+
 // The values of one group's items, or of all for a null group. Requires a value for each item.
 std::vector<double> values_in(const TaskResult& result,
                               const std::vector<double>& values,
@@ -60,8 +63,10 @@ Table groups_table(const TaskResult& result, std::string_view score);
 // Whether a report shows the score by group: exact and answer_loss say most.
 bool shows_groups(const Score& score);
 
-// "MODEL on FILE: 200 items in 4 groups, contexts of 180 to 240 tokens; ...", the line above the
-// tables.
+// "MODEL on FILE: 200 items in 4 groups, contexts of 180 to 240 tokens"
+std::string items_line(const TaskResult& result);
+
+// The same, and of what tables show: the line above them.
 std::string task_line(const TaskResult& result);
 
 // CSV: one row per cell and item.
