@@ -85,6 +85,12 @@ Comparison compare_files(const MeasuredTexts& before,
                         .layer = after.layer,
                         .group = after.group,
                         .files = true};
+  if ((before.specs.empty() || after.specs.empty()) && measure.name == "loss_over_dense") {
+    const std::string file = before.specs.empty() ? "first" : "second";
+    comparison.left_out.push_back(std::string(no_dense) + ", which the " + file +
+                                  " file does not have");
+    return comparison;
+  }
   // First, because it may be why texts are in one file only.
   if (!before.weights.empty() && !after.weights.empty() && before.weights != after.weights) {
     comparison.left_out.emplace_back("The weights of the models in the two files are not the same");

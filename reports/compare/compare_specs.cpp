@@ -215,6 +215,7 @@ void add_group(Comparison& comparison,
 std::string why_unmeasured(const MeasuredTexts& all,
                            const Measure& measure,
                            const std::vector<std::string>& against) {
+  if (all.specs.empty() && measure.name == "loss_over_dense") return std::string(no_dense);
   const auto named = [&](const MeasuredSpec& spec) {
     return std::ranges::find(against, spec.canonical) != against.end();
   };

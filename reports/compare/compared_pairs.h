@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kvcheck/reports/compare/compare_tables.h"
@@ -16,6 +17,11 @@ struct Family {
   std::vector<Contrast> contrasts{};
   std::vector<std::size_t> of_row{};  // by tested row, its contrast
 };
+
+// Why nothing has a loss_over_dense.
+inline constexpr std::string_view no_dense =
+    "loss_over_dense needs an evaluation in which dense stands beside specs that evict, with the "
+    "same storage";
 
 // The row of a spec before it is compared.
 ComparedSpec row_of(const MeasuredSpec& spec, const std::string& name);

@@ -171,6 +171,23 @@ TEST_F(CompareMeans, LossOverDenseIsOverTheSameTargets) {
   EXPECT_THAT(means.out, AllOf(HasSubstr("above that of dense"), Not(HasSubstr("dense  "))));
 }
 
+TEST_F(CompareMeans, LossOverDenseSaysThatDenseIsMissing) {
+  const std::string model = test::a_model();
+  std::ofstream(folder_ / "plan.json")
+      << R"({"eval": {"model": ")" << model << R"(", "texts": [")" << model
+      << R"(/held-out.txt"], "tokens": 200, "policies": ["streaming:budget=16",)"
+      << R"( "h2o:budget=16"]}})";
+  const std::string file = folder_ / "none.db";
+  ASSERT_EQ(run({"sweep", folder_ / "plan.json", "-o", file, "-q"}).status, 0);
+  const Ran alone = run({"compare", file, "--measure", "loss_over_dense"});
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_THAT(alone.err, HasSubstr("needs an evaluation in which dense stands"));
+  const Ran both = run({"compare", folder_ / "run.db", file, "--measure", "loss_over_dense"});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.err, AllOf(HasSubstr("which the second file does not have"),
+                              Not(HasSubstr("in the first file only"))));
+}
+
 TEST_F(CompareMeans, AgainstDenseWhichHasNoValueSaysWhyAndWhatHas) {
   const Ran ran = compare({"--against", "dense", "--measure", "loss_after", "--window", "0"});
   EXPECT_EQ(ran.status, 2);
