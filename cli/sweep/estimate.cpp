@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <set>
 #include <string_view>
 
@@ -15,6 +16,14 @@ std::string source_words(const PlanText& plan) {
   const std::size_t count = timed ? plan.times.lengths.size() : plan.sources.size();
   return std::to_string(count) + " " + std::string(words[static_cast<std::size_t>(plan.kind)]) +
          (count == 1 ? "" : "s");
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<unsigned long>(seconds + 0.5);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
+                whole % 60);
+  return text.data();
 }
 
 std::vector<MemoryNeed> sweep_needs(const SweepPlan& plan,

@@ -22,6 +22,9 @@ Result<std::size_t> leave_out_held(const std::string& file,
                                    const SweepPlan& plan,
                                    std::vector<SweepBlock>& blocks);
 
+// "1:02:03".
+std::string clock_text(double seconds);
+
 // Upper bounds of what the blocks hold at one time.
 std::vector<MemoryNeed> sweep_needs(const SweepPlan& plan,
                                     std::span<const SweepBlock> blocks,

@@ -1,7 +1,6 @@
 #include "kvcheck/cli/sweep/sweep_command.h"
 
 #include <array>
-#include <cstdio>
 #include <optional>
 #include <ostream>
 #include <utility>
@@ -30,7 +29,7 @@ constexpr std::array<Option, 7> table = {{
      .help = "run only part I of N parts of the plan, which kvcheck merge joins"},
     {.name = "dry-run",
      .help = "check the plan, and print how many cells, time, memory and disk it needs; with -o "
-             "those that FILE does not hold yet"},
+             "those that the plan's run in FILE lacks"},
     {.name = "threads",
      .value = "N",
      .help = "threads to use, 1 to 1024 [all that it may use; under mpirun its share of the "
@@ -84,14 +83,6 @@ constexpr std::string_view help =
 
 std::string counted(std::size_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
-std::string clock(double seconds) {
-  const auto whole = static_cast<unsigned long>(seconds + 0.5);
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60,
-                whole % 60);
-  return text.data();
 }
 
 // Everything that the arguments say.
@@ -157,14 +148,16 @@ Result<void> print_estimate(Request& request, Streams& streams) {
   } else {
     streams.out << ", on " << source_words(request.plan.text);
   }
-  if (*held > 0) {
+  const std::string more = *held > 0 ? " more" : "";
+  const auto bytes =
+      sweep_bytes(request.plan, request.blocks) - (*held > 0 ? sweep_bytes(request.plan, {}) : 0);
+  if (*held > 0)
     streams.out << ", beside " << *held << " in '" << printable_line(request.output) << "'";
-  }
-  streams.out << "\nTime:    about " << clock(*seconds) << " on " << counted(threads, "thread")
+  streams.out << "\nTime:    about " << clock_text(*seconds) << " on " << counted(threads, "thread")
               << (ranks > 1 ? " of each of " + counted(ranks, "rank") : "")
               << " of an idle machine\n"
               << "Memory:  at most " << size_text(memory) << "\n"
-              << "File:    about " << size_text(sweep_bytes(request.plan, request.blocks)) << "\n";
+              << "File:    about " << size_text(bytes) << more << "\n";
   return {};
 }
 

@@ -198,9 +198,9 @@ TEST(SweepCommand, DryRunWithAFileIsOfWhatItDoesNotHold) {
   EXPECT_GT(std::stoi(cells[2]), 0);
   EXPECT_EQ(test::read_text(file), before);
   ASSERT_EQ(run({"sweep", plan, "-o", file, "-q"}).status, 0);
-  EXPECT_THAT(
-      run({"sweep", plan, "--dry-run", "-o", file}).out,
-      AllOf(HasSubstr("Cells:   0, on 2 traces, beside 42 in"), HasSubstr("about 0:00:00")));
+  EXPECT_THAT(run({"sweep", plan, "--dry-run", "-o", file}).out,
+              AllOf(HasSubstr("Cells:   0, on 2 traces, beside 42 in"), HasSubstr("about 0:00:00"),
+                    HasSubstr("File:    about 0 bytes more")));
   // Another plan holds nothing of it.
   const std::string other = plan_in(folder, std::string(kinds), R"(, "seeds": 4)");
   EXPECT_THAT(run({"sweep", other, "--dry-run", "-o", file}).out, Not(HasSubstr("beside")));
