@@ -57,7 +57,8 @@ Result<void> place_parts(QueryDesign& design, std::size_t tokens, const Marks& m
   for (const StreamPart part : design.parts) {
     const std::string named = "the queries of the " + text_of({.parts = {part}}) + " are named, ";
     if (!marks.known()) {
-      return usage_error(named + "and it is not marked where the prompt ends; expected its length");
+      return usage_error(named +
+                         "and it is not marked where the prompt ends; expected a marked prompt");
     }
     const std::array<std::size_t, 4> ends = {0, marks.prompt, marks.prompt + marks.question,
                                              tokens};

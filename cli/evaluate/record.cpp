@@ -210,7 +210,10 @@ Result<void> run(std::span<const std::string> given, Streams& streams) {
   if (!arguments) return arguments.error();
   if (auto none = arguments->expect_operands("operand", 0, 0); !none) return none;
   const std::string path = arguments->value("output");
-  if (path.empty() || path == "-") return usage_error("a trace needs a file; expected -o FILE");
+  if (path.empty() || path == "-") {
+    return usage_error(arguments->given("tasks") ? "the traces need a folder; expected -o FOLDER"
+                                                 : "a trace needs a file; expected -o FILE");
+  }
   const Result<OpenedModel> opened = opened_model(*arguments);
   if (!opened) return opened.error();
   Result<model::RecordOptions> options = record_options(*arguments, *opened);

@@ -36,23 +36,32 @@ Result<void> check_words(const Arguments& arguments) {
 // A folder that becomes the output once it is whole.
 class UnfinishedFolder {
  public:
-  static Result<UnfinishedFolder> create(std::string output) {
-    while (output.size() > 1 && output.ends_with('/')) output.pop_back();
-    const auto entries = fs::exists(output) ? entries_of(output) : std::vector<FolderEntry>();
-    if (!entries) return entries.error();
-    if (!entries->empty()) {
-      return usage_error("-o " + shown(output) + " is a folder with '" + entries->front().name +
-                         "' in it; expected a new or an empty one");
-    }
-    UnfinishedFolder folder(std::move(output));
+  static Result<UnfinishedFolder> create(const std::string& named) {
+    // Without symbolic links or a slash at its end, so that the folder can be renamed.
     std::error_code failed;
+    fs::path target = fs::weakly_canonical(fs::absolute(named, failed), failed);
+    if (failed) return io_error("cannot write " + shown(named) + ": " + failed.message());
+    if (target.filename().empty()) target = target.parent_path();
+    const fs::file_type type = fs::symlink_status(target, failed).type();
+    if (type == fs::file_type::directory) {
+      const auto entries = entries_of(target.string());
+      if (!entries) return entries.error();
+      if (!entries->empty()) {
+        return usage_error("-o " + shown(named) + " is a folder with '" + entries->front().name +
+                           "' in it; expected a new or an empty one");
+      }
+    } else if (type != fs::file_type::not_found) {
+      return usage_error("-o " + shown(named) + " is no folder; expected a new or an empty one");
+    }
+    UnfinishedFolder folder(target.string());
     if (fs::create_directory(folder.path(), failed)) {
       folder.made_ = true;
       return folder;
     }
     if (failed) return io_error("cannot make " + shown(folder.path()) + ": " + failed.message());
     return usage_error(shown(folder.path()) +
-                       " is there, of a command that was killed or still runs; expected none");
+                       " is there, of a command that was killed or still runs; expected none, so "
+                       "remove it if none runs");
   }
 
   UnfinishedFolder(UnfinishedFolder&& other) noexcept
@@ -71,12 +80,10 @@ class UnfinishedFolder {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   Result<void> finish() {
-    if (::rename(path_.c_str(), output_.c_str()) != 0) {
-      return io_error("cannot rename " + shown(path_) + " to " + shown(output_) + ": " +
-                      std::system_category().message(errno));
-    }
-    made_ = false;
-    return {};
+    made_ = false;  // what is finished is kept
+    if (::rename(path_.c_str(), output_.c_str()) == 0) return {};
+    return io_error("cannot rename " + shown(path_) + " to " + shown(output_) + ": " +
+                    std::system_category().message(errno) + "; the first of them has all traces");
   }
 
  private:
@@ -95,12 +102,28 @@ std::string file_of(std::size_t index, std::size_t count) {
   return std::string(width - number.size(), '0') + number + ".safetensors";
 }
 
+// The stream that is recorded.
 std::vector<model::TokenId> tokens_fed(const model::TaskStream& stream) {
   std::vector<model::TokenId> tokens = stream.prompt;
   if (!stream.answer.empty()) {
     tokens.insert(tokens.end(), stream.answer.begin(), stream.answer.end() - 1);
   }
   return tokens;
+}
+
+// Before anything is recorded: every item has the queries that are asked for.
+Result<void> check_queries_of(const TaskItems& read, const model::RecordOptions& options) {
+  if (!options.queries) return {};
+  for (std::size_t i = 0; i < read.items.size(); ++i) {
+    const model::TaskStream& stream = read.streams[i];
+    const std::size_t tokens = tokens_fed(stream).size();
+    const auto drawn = draw_queries(*options.queries, tokens, options.query_seed, stream.marks);
+    if (drawn) continue;
+    return Error{drawn.error().kind, "item " + shown(read.items[i].id) + ": " +
+                                         drawn.error().message +
+                                         " (the last token of an answer is not read)"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -112,6 +135,7 @@ Result<void> record_tasks(const Arguments& arguments,
   if (auto fine = check_words(arguments); !fine) return fine;
   const Result<TaskItems> read = task_items_of(arguments, opened, true);
   if (!read) return read.error();
+  if (auto fine = check_queries_of(*read, options); !fine) return fine;
   auto folder = UnfinishedFolder::create(arguments.value("output"));
   if (!folder) return folder.error();
   const bool quiet = arguments.given("quiet");
@@ -145,7 +169,8 @@ Result<void> record_tasks(const Arguments& arguments,
   }
   progress.clear();
   if (auto done = folder->finish(); !done) return done;
-  streams.err << "wrote " << count << " traces into " << arguments.value("output") << "\n";
+  streams.err << "wrote " << count << (count == 1 ? " trace" : " traces") << " into "
+              << arguments.value("output") << "\n";
   return {};
 }
 

@@ -61,7 +61,7 @@ std::vector<std::string> length_notes(const TaskItems& items, const OpenedModel&
   return {std::to_string(count) + " of " + std::to_string(items.streams.size()) +
           (items.streams.size() == 1 ? " item is" : " items are") + " longer than the " +
           std::to_string(context) + " tokens that the model was trained on, up to " +
-          std::to_string(longest) + "; their answers also show what that costs"};
+          std::to_string(longest) + "; results also show what that costs"};
 }
 
 }  // namespace kv::cli

@@ -105,9 +105,36 @@ TEST_F(RecordTasks, WhatIsWrongIsOneSentenceAndNoFolder) {
               AllOf(HasSubstr("item '"), HasSubstr("99")));
   EXPECT_THAT(error_of({"--tasks", items_, "--queries", "prompts", "-o", traces_}),
               HasSubstr("'prompts'"));
-  EXPECT_THAT(error_of({"--tasks", items_, "-o", items_}), HasSubstr("items.jsonl"));
+  EXPECT_THAT(error_of({"--tasks", items_, "-o", items_}), HasSubstr("is no folder"));
+  EXPECT_THAT(error_of({"--tasks", items_}), HasSubstr("expected -o FOLDER"));
+  EXPECT_THAT(error_of({"--tasks", items_, "--queries", "0-90", "-o", traces_}),
+              AllOf(HasSubstr("item '"), HasSubstr("go up to 90")));
   std::ofstream(items_) << R"({"id": "a", "context": "x", "answers": []})";
   EXPECT_THAT(error_of({"--tasks", items_, "-o", traces_}), HasSubstr("line 1"));
+}
+
+// Before anything is recorded: the last item's answer has one token, which is not read.
+TEST_F(RecordTasks, QueriesThatAnItemLacksAreRefusedFirst) {
+  std::ofstream(items_, std::ios::app)
+      << R"({"id": "last", "context": "dora", "question": " is", "answers": ["melon"]})";
+  const Ran ran = record({"--tasks", items_, "--queries", "prompt,answer", "-o", traces_});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("item 'last'"), HasSubstr("is not read")));
+  EXPECT_EQ(record({"--tasks", items_, "-o", traces_}).status, 0);
+}
+
+// Names that cannot be renamed as they stand: the current folder, and a link to one.
+TEST_F(RecordTasks, TheFolderMayBeALinkToOne) {
+  std::filesystem::create_directory(folder_ / "real");
+  std::filesystem::create_symlink(folder_ / "real", traces_);
+  ASSERT_EQ(record({"--tasks", items_, "-o", traces_}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "real/3.safetensors"));
+  std::filesystem::create_directory(folder_ / "here");
+  const Ran here = test::run_shell("cd '" + (folder_ / "here") + "' && $K record --model " +
+                                   KVCHECK_SOURCE_DIR "/model/data --tasks '" + items_ +
+                                   "' --kind attention -q -o .");
+  EXPECT_EQ(here.status, 0) << here.err;
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "here/3.safetensors"));
 }
 
 TEST_F(RecordTasks, AFolderWithFilesIsRefused) {
