@@ -101,7 +101,8 @@ Result<void> check_memory_of(const Arguments& arguments, const TaskPlan& plan) {
   }
   const std::size_t running =
       std::min<std::size_t>(plan.threads, plan.cells.size() * plan.tasks.items.size());
-  return check_memory(arguments, decoder_needs(plan.opened->model, plan.cells, longest, running));
+  return check_memory(arguments, decoder_needs(plan.opened->model, plan.cells, longest,
+                                               running * model::decoders_of_answer));
 }
 
 Result<void> plan_numbers(const Arguments& arguments, TaskPlan& plan) {

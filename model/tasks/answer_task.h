@@ -35,6 +35,9 @@ std::size_t tokens_of(const TaskStream& stream, const Answering& how);
 // The spec with the sizes that it has on the item's stream. Errors: it has none there.
 Result<Spec> spec_for(const TaskItem& item, const TaskStream& stream, const Answering& how);
 
+// How many decoders answer_task holds at one time: the one that has read the prompt, and a copy.
+inline constexpr std::size_t decoders_of_answer = 2;
+
 // Reads context and question from an empty cache in chunks of the spec's size, then generates the
 // likeliest tokens one by one until a stop, the model's end token or the longest answer. The losses
 // are those of the right answer, and of each choice, read token by token after the same prompt,

@@ -99,7 +99,7 @@ std::vector<MemoryNeed> TaskWork::needs(std::size_t source,
   }
   const std::size_t at_once =
       std::min<std::size_t>(threads, cells.size() * file.tasks.items.size());
-  return decoder_needs(file.opened->model, cells, longest, at_once);
+  return decoder_needs(file.opened->model, cells, longest, at_once * model::decoders_of_answer);
 }
 
 std::uint64_t TaskWork::bytes_of_source(std::size_t source) const {
