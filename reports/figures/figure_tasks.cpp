@@ -174,18 +174,13 @@ std::string numbers_in(const std::string& block) {
          "title_font tc rgb variable notitle";
 }
 
-// Exact answers of each group as a map.
-Figure groups_figure(const TaskResult& result, std::vector<TaskRow> rows, const Page& page) {
-  Figure figure{.name = "answer-groups", .title = "Exact answers by group", .caption = {}};
-  const GroupLayout layout = layout_of_groups(result);
-  if (layout.groups.size() < 2) return figure;
-  const std::size_t all = rows.size();
-  const Maps maps = maps_of(layout, rows, page);
-  if (!maps.legible) return figure;
-  const Grid& grid = maps.grid;
+// The share of exact answers of each group and spec: the names of the blocks by panel.
+std::vector<std::vector<std::string>> shares_of_groups(const TaskResult& result,
+                                                       const std::vector<TaskRow>& rows,
+                                                       const GroupLayout& layout,
+                                                       FigureData& data) {
   const Score& score = score_named("exact");
-  FigureData data({"group", "column", "row", "mean", "low", "high"});
-  std::vector<std::vector<std::string>> blocks(grid.panels);  // by panel
+  std::vector<std::vector<std::string>> blocks(layout.by_spec ? rows.size() : 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::vector<double> values = values_of(result, rows[i], score.name);
     for (const TaskGroup& group : layout.groups) {
@@ -197,6 +192,32 @@ Figure groups_figure(const TaskResult& result, std::vector<TaskRow> rows, const 
                 mean.low, mean.high});
     }
   }
+  return blocks;
+}
+
+// The axes of one map of several.
+std::string map_axes(const Maps& maps, const GroupLayout& layout, std::size_t i) {
+  const Grid& grid = maps.grid;
+  std::string axes = "unset xtics\nunset xlabel\n";
+  if (grid.lowest(i)) {
+    axes = word_tics('x', maps.columns, maps.rotated ? "rotate by 90 right" : "norotate");
+    const std::string words = fitting(grid.panel_width, {"place of the fact", "place"});
+    axes += layout.placed ? axis_label('x', true, words) : "unset xlabel\n";
+  }
+  return axes + (grid.first_in_row(i) ? word_tics('y', maps.rows, "") : "unset ytics\n");
+}
+
+// Exact answers of each group as a map.
+Figure groups_figure(const TaskResult& result, std::vector<TaskRow> rows, const Page& page) {
+  Figure figure{.name = "answer-groups", .title = "Exact answers by group", .caption = {}};
+  const GroupLayout layout = layout_of_groups(result);
+  if (layout.groups.size() < 2) return figure;
+  const std::size_t all = rows.size();
+  const Maps maps = maps_of(layout, rows, page);
+  if (!maps.legible) return figure;
+  const Grid& grid = maps.grid;
+  FigureData data({"group", "column", "row", "mean", "low", "high"});
+  const auto blocks = shares_of_groups(result, rows, layout, data);
   data.finish(figure);
   figure.width = grid.width();
   figure.height = grid.height();
@@ -205,21 +226,16 @@ Figure groups_figure(const TaskResult& result, std::vector<TaskRow> rows, const 
                 colour_bar(grid, 0, "exact answers") +
                 "set xrange [-0.5:" + end(layout.columns.size()) + "]\nset yrange [" +
                 end(maps.rows.size()) + ":-0.5]\n";
-  const std::string place_words = fitting(grid.panel_width, {"place of the fact", "place"});
   const std::vector<std::string> titles =
       labels_in(rows, static_cast<std::size_t>(grid.panel_width / title_letter));
-  const std::string rotated = maps.rotated ? "rotate by 90 right" : "norotate";
-  for (std::size_t i = 0; i < grid.panels; ++i) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
     std::vector<std::string> parts;
     for (const std::string& block : blocks[i]) {
       parts.push_back(coloured_cells(block) + (maps.numbered ? numbers_in(block) : ""));
     }
-    figure.body +=
-        grid.place(i) + (layout.by_spec ? panel_title(titles[i], grid.panel_width) : "") +
-        (grid.lowest(i) ? word_tics('x', maps.columns, rotated) : "unset xtics\n") +
-        (layout.placed && grid.lowest(i) ? axis_label('x', true, place_words) : "unset xlabel\n") +
-        (grid.first_in_row(i) ? word_tics('y', maps.rows, "") : "unset ytics\n") +
-        (i == 0 ? "" : "unset colorbox\n") + "plot " + join(parts, ", ") + "\n";
+    figure.body += grid.place(i) + map_axes(maps, layout, i);
+    if (layout.by_spec) figure.body += panel_title(titles[i], grid.panel_width);
+    figure.body += "plot " + join(parts, ", ") + "\nunset colorbox\n";
   }
   figure.caption = drawn_first(rows.size(), all, "specs") +
                    "Share of exact answers of the items of each group" +
