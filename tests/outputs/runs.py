@@ -207,7 +207,7 @@ WRITES = {
 
 # The options whose files are read.
 READS = {
-    "eval": "text tasks", "record": "text", "report": "compare selftest logs trace",
+    "eval": "text tasks", "record": "text tasks", "report": "compare selftest logs trace",
     "explore": "trace", "trace": "words", "plot": "names",
 }
 
