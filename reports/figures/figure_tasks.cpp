@@ -96,7 +96,7 @@ Figure answers_figure(const TaskResult& result, std::vector<TaskRow> rows, const
     ++place;
   }
   data.finish(figure);
-  figure.caption = left_out(others) + drawn_first(rows.size(), all, "specs") +
+  figure.caption = left_out(others) + drawn_first(rows.size(), all) +
                    "Means over items with 95 % intervals: Wilson's of exact answers, the "
                    "bootstrap's, which fewer than six items do not have, of the loss of the first "
                    "right answer per token." +
@@ -237,7 +237,7 @@ Figure groups_figure(const TaskResult& result, std::vector<TaskRow> rows, const 
     if (layout.by_spec) figure.body += panel_title(titles[i], grid.panel_width);
     figure.body += "plot " + join(parts, ", ") + "\nunset colorbox\n";
   }
-  figure.caption = drawn_first(rows.size(), all, "specs") +
+  figure.caption = drawn_first(rows.size(), all) +
                    "Share of exact answers of the items of each group" +
                    (layout.placed ? ", by the place of the requested fact in the context, from 0 "
                                     "(the begin) to 1 (the end)."

@@ -166,10 +166,9 @@ std::string about_rows(const TaskResult& result, const std::vector<TaskRow>& row
   return words + " Closed loop: " + items_line(result) + ".";
 }
 
-std::string drawn_first(std::size_t drawn, std::size_t all, const std::string& noun) {
+std::string drawn_first(std::size_t drawn, std::size_t all) {
   if (drawn == all) return "";
-  return "Drawn: the first " + std::to_string(drawn) + " of " + std::to_string(all) + " " + noun +
-         ". ";
+  return "Drawn: the first " + std::to_string(drawn) + " of " + std::to_string(all) + " specs. ";
 }
 
 GroupLayout layout_of_groups(const TaskResult& result) {

@@ -2,6 +2,7 @@
 // to reports/figures.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -36,7 +37,7 @@ std::vector<double> values_of(const TaskResult& result, const TaskRow& row, std:
 std::string about_rows(const TaskResult& result, const std::vector<TaskRow>& rows);
 
 // "Drawn: the first 3 of 9 specs. "; nothing if all are drawn.
-std::string drawn_first(std::size_t drawn, std::size_t all, const std::string& noun);
+std::string drawn_first(std::size_t drawn, std::size_t all);
 
 // The labels in at most so many characters, as far as those of the budgets leave some. What is left
 // out is the middle of a name, and different labels remain different.
