@@ -24,11 +24,7 @@ namespace fs = std::filesystem;
 Result<void> check_words(const Arguments& arguments) {
   constexpr std::array<std::string_view, 8> of_texts = {"text", "tokens", "skip",     "split",
                                                         "mark", "prompt", "question", "resume"};
-  for (const std::string_view name : of_texts) {
-    if (!arguments.given(name)) continue;
-    return usage_error("--" + std::string(name) +
-                       " is about a text; expected none of its options beside --tasks");
-  }
+  if (auto none = check_no_text(arguments, of_texts); !none) return none;
   if (!arguments.given("ids")) return {};
   return usage_error("--ids has no words to read; expected none beside --tasks");
 }

@@ -49,6 +49,15 @@ Result<TaskItems> task_items_of(const Arguments& arguments,
   return read;
 }
 
+Result<void> check_no_text(const Arguments& arguments, std::span<const std::string_view> options) {
+  for (const std::string_view name : options) {
+    if (!arguments.given(name)) continue;
+    return usage_error("--" + std::string(name) +
+                       " is about a text; expected none of its options beside --tasks");
+  }
+  return {};
+}
+
 std::vector<std::string> length_notes(const TaskItems& items, const OpenedModel& opened) {
   const std::size_t context = opened.model.config.context;
   std::size_t longest = 0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kvcheck/base/error.h"
@@ -24,6 +26,9 @@ struct TaskItems {
 Result<TaskItems> task_items_of(const Arguments& arguments,
                                 const OpenedModel& opened,
                                 bool longer_allowed);
+
+// An error if one of these options, which are about a text, is given beside --tasks.
+Result<void> check_no_text(const Arguments& arguments, std::span<const std::string_view> options);
 
 // Notes on items that are longer than the texts that the model was trained on.
 std::vector<std::string> length_notes(const TaskItems& items, const OpenedModel& opened);

@@ -36,11 +36,7 @@ std::string command_of(const Arguments& arguments) {
 }
 
 Result<void> check_words(const Arguments& arguments) {
-  for (const std::string_view name : of_texts) {
-    if (!arguments.given(name)) continue;
-    return usage_error("--" + std::string(name) +
-                       " is about a text; expected none of its options beside --tasks");
-  }
+  if (auto none = check_no_text(arguments, of_texts); !none) return none;
   if (arguments.given("ids")) {
     return usage_error("--ids has no words to compare; expected none beside --tasks");
   }
