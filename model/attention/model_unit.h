@@ -40,7 +40,7 @@ struct ModelUnit {
   std::size_t heads = 0;  // query heads that share it
   bool spans_layers = false;
   std::vector<KvHeadGroup> groups;  // by layer, then kv-head
-  Rng rng;  // of its policy's draws
+  Rng rng;                          // of its policy's draws
   UnitCache cache;
   ChunkObservations observations;
   std::optional<RepeatedShares> repeated{};  // while passes repeat the prompt

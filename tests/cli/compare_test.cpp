@@ -20,9 +20,7 @@ using ::testing::Not;
 // Replays of short streams of one kind, and what compare says of them.
 class Compare : public ::testing::Test {
  protected:
-  void SetUp() override {
-    make_traces(8);
-  }
+  void SetUp() override { make_traces(8); }
 
   void make_traces(std::size_t count) {
     for (std::size_t seed = traces_.size() + 1; seed <= count; ++seed) {
