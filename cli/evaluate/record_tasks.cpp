@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <ostream>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "kvcheck/base/folder.h"
+#include "kvcheck/base/new_folder.h"
 #include "kvcheck/base/text/describe.h"
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/progress.h"
@@ -29,67 +27,19 @@ Result<void> check_words(const Arguments& arguments) {
   return usage_error("--ids has no words to read; expected none beside --tasks");
 }
 
-// A folder that becomes the output once it is whole.
-class UnfinishedFolder {
- public:
-  static Result<UnfinishedFolder> create(const std::string& named) {
-    // Without symbolic links or a slash at its end, so that the folder can be renamed.
-    std::error_code failed;
-    fs::path target = fs::weakly_canonical(fs::absolute(named, failed), failed);
-    if (failed) return io_error("cannot write " + shown(named) + ": " + failed.message());
-    if (target.filename().empty()) target = target.parent_path();
-    const fs::file_type type = fs::symlink_status(target, failed).type();
-    if (type == fs::file_type::directory) {
-      const auto entries = entries_of(target.string());
-      if (!entries) return entries.error();
-      if (!entries->empty()) {
-        return usage_error("-o " + shown(named) + " is a folder with '" + entries->front().name +
-                           "' in it; expected a new or an empty one");
-      }
-    } else if (type != fs::file_type::not_found) {
-      return usage_error("-o " + shown(named) + " is no folder; expected a new or an empty one");
-    }
-    UnfinishedFolder folder(target.string());
-    if (fs::create_directory(folder.path(), failed)) {
-      folder.made_ = true;
-      return folder;
-    }
-    if (failed) return io_error("cannot make " + shown(folder.path()) + ": " + failed.message());
-    return usage_error(shown(folder.path()) +
-                       " is there, of a command that was killed or still runs; expected none, so "
-                       "remove it if none runs");
+// Before anything is recorded: what is written replaces nothing.
+Result<void> check_output(const std::string& folder) {
+  std::error_code failed;
+  if (fs::symlink_status(folder, failed).type() == fs::file_type::not_found) return {};
+  if (!fs::is_directory(folder, failed)) {
+    return usage_error("-o " + shown(folder) + " is no folder; expected a new or an empty one");
   }
-
-  UnfinishedFolder(UnfinishedFolder&& other) noexcept
-      : output_(std::move(other.output_)),
-        path_(std::move(other.path_)),
-        made_(std::exchange(other.made_, false)) {}
-
-  UnfinishedFolder& operator=(UnfinishedFolder&&) = delete;
-  UnfinishedFolder(const UnfinishedFolder&) = delete;
-  UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
-
-  ~UnfinishedFolder() {
-    if (made_) remove_folder(path_.c_str());
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
-  Result<void> finish() {
-    made_ = false;  // what is finished is kept
-    if (::rename(path_.c_str(), output_.c_str()) == 0) return {};
-    return io_error("cannot rename " + shown(path_) + " to " + shown(output_) + ": " +
-                    std::system_category().message(errno) + "; the first of them has all traces");
-  }
-
- private:
-  explicit UnfinishedFolder(std::string output)
-      : output_(std::move(output)), path_(output_ + ".unfinished") {}
-
-  std::string output_;
-  std::string path_;
-  bool made_ = false;
-};
+  const auto entries = entries_of(folder);
+  if (!entries) return entries.error();
+  if (entries->empty()) return {};
+  return usage_error("-o " + shown(folder) + " is a folder with '" + entries->front().name +
+                     "' in it; expected a new or an empty one");
+}
 
 // "0042.safetensors": as many digits as the last number has.
 std::string file_of(std::size_t index, std::size_t count) {
@@ -132,7 +82,8 @@ Result<void> record_tasks(const Arguments& arguments,
   const Result<TaskItems> read = task_items_of(arguments, opened, true);
   if (!read) return read.error();
   if (auto fine = check_queries_of(*read, options); !fine) return fine;
-  auto folder = UnfinishedFolder::create(arguments.value("output"));
+  if (auto fine = check_output(arguments.value("output")); !fine) return fine;
+  auto folder = NewFolder::create(arguments.value("output"));
   if (!folder) return folder.error();
   const bool quiet = arguments.given("quiet");
   if (!quiet) {
@@ -160,11 +111,12 @@ Result<void> record_tasks(const Arguments& arguments,
     }
     if (!done) {
       progress.clear();
-      return Error{done.error().kind, "item " + shown(item.id) + ": " + done.error().message};
+      return Error{done.error().kind,
+                   "item " + shown(item.id) + ": " + folder->about_target(done.error().message)};
     }
   }
   progress.clear();
-  if (auto done = folder->finish(); !done) return done;
+  if (auto done = folder->commit(); !done) return done;
   streams.err << "wrote " << count << (count == 1 ? " trace" : " traces") << " into "
               << arguments.value("output") << "\n";
   return {};

@@ -28,7 +28,7 @@ namespace {
 
 // Where the sections are written, and whether to go on.
 struct Target {
-  const ReportFolder& folder;
+  const NewFolder& folder;
   const std::function<bool()>& proceed;
 
   [[nodiscard]] const std::string& path() const { return folder.path(); }
@@ -96,7 +96,7 @@ Result<std::vector<DrawnFigure>> write_section(const SectionFiles& texts,
                                                std::vector<Figure> figures,
                                                const Target& place,
                                                const std::string& name) {
-  const auto folder = place.folder.add_section(name);
+  const auto folder = add_section(place.folder, name);
   if (!folder) return folder.error();
   if (const auto done = write_texts(texts, *folder); !done) return done.error();
   std::vector<DrawnFigure> drawn;
@@ -147,7 +147,7 @@ Result<LogsSection> write_logs(const std::vector<LossLogs>& models, const Target
 
 Result<MatrixSection> write_matrix(const KillMatrix& matrix, const Target& place) {
   MatrixSection section{.matrix = &matrix, .folder = "laws", .figure = {}};
-  const auto folder = place.folder.add_section(section.folder);
+  const auto folder = add_section(place.folder, section.folder);
   if (!folder) return folder.error();
   auto drawn = draw_into(kill_matrix_figure(matrix), place, *folder);
   if (!drawn) return drawn.error();
@@ -287,13 +287,12 @@ Result<void> write_report(const std::string& results_path,
                  "run " + std::to_string(first.summary.id) + " of '" + results_path +
                      "' holds no results: it was stopped before any were finished"};
   }
-  auto created = ReportFolder::create(folder);
-  if (!created) return created.error();
-  ReportFolder place = std::move(*created);
-  if (const auto done = fill(*stored, extras, {place, extras.proceed}); !done) {
-    return Error{done.error().kind, place.about_target(done.error().message)};
+  auto place = new_report_folder(folder);
+  if (!place) return place.error();
+  if (const auto done = fill(*stored, extras, {*place, extras.proceed}); !done) {
+    return Error{done.error().kind, place->about_target(done.error().message)};
   }
-  return place.commit();
+  return place->replace();
 }
 
 }  // namespace kv::reports

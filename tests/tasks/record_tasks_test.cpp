@@ -93,14 +93,15 @@ TEST_F(RecordTasks, WhatIsWrongIsOneSentenceAndNoFolder) {
     EXPECT_EQ(ran.status, 2);
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
     EXPECT_FALSE(std::filesystem::exists(traces_));
-    EXPECT_FALSE(std::filesystem::exists(traces_ + ".unfinished"));
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr(".partial-")));
+    }
     return ran.err;
   };
   EXPECT_THAT(error_of({"--tasks", items_, "--text", items_, "-o", traces_}),
               HasSubstr("--text is about a text"));
   EXPECT_THAT(error_of({"--tasks", items_, "--resume", "-o", traces_}), HasSubstr("--resume"));
-  EXPECT_THAT(error_of({"--tasks", items_, "-o", folder_ / "none" + "/traces"}),
-              HasSubstr("cannot make"));
+  EXPECT_THAT(error_of({"--tasks", items_, "-o", items_ + "/traces"}), HasSubstr("cannot create"));
   EXPECT_THAT(error_of({"--tasks", items_, "--layers", "99", "-o", traces_}),
               AllOf(HasSubstr("item '"), HasSubstr("99")));
   EXPECT_THAT(error_of({"--tasks", items_, "--queries", "prompts", "-o", traces_}),
@@ -143,10 +144,10 @@ TEST_F(RecordTasks, AFolderWithFilesIsRefused) {
   const Ran again = record({"--tasks", items_, "-o", traces_ + "/"});
   EXPECT_EQ(again.status, 2);
   EXPECT_THAT(again.err, HasSubstr("is a folder with '1.safetensors' in it"));
-  std::filesystem::create_directory(folder_ / "other.unfinished");
-  const Ran beside = record({"--tasks", items_, "-o", folder_ / "other"});
-  EXPECT_EQ(beside.status, 2);
-  EXPECT_THAT(beside.err, HasSubstr("of a command that was killed or still runs"));
+  std::filesystem::create_symlink(folder_ / "nowhere", folder_ / "link");
+  const Ran link = record({"--tasks", items_, "-o", folder_ / "link"});
+  EXPECT_EQ(link.status, 2);
+  EXPECT_THAT(link.err, HasSubstr("is no folder"));
 }
 
 }  // namespace
