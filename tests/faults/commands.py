@@ -14,6 +14,7 @@ class Command:
     most_malloc: int = 0     # how many calls of malloc to try, if not all
     most: int = 0            # how many calls of any other kind to try, if not all
     sentences: int = 1       # how many it may print: one for each input that cannot be read, and a sum
+    status: int = 0          # how it ends without a fault
     subject: bool = False    # whether it tries laws on a subject, in a process of its own
 
     def most_of(self, call):
@@ -49,6 +50,8 @@ COMMANDS = [
             (("trace.safetensors", "trace.safetensors"),), most_malloc=4000),
     Command("record-attention", "record --model in/model --text in/text.txt --tokens 12 --quiet "
             "--kind attention --storage f32 --policy h2o --budget 9 -o new.safetensors"),
+    Command("record-tasks", "record --tasks in/items.jsonl --model in/model "
+            "--kind attention --threads 1 --quiet -o traces", most_malloc=2000, most=200),
     # With one thread, because the order of blocks decides the order of pages in the file.
     Command("sweep", "sweep in/plan.json --threads 1 --quiet -o run.db", RUN, most_malloc=4000),
     Command("sweep-first", "sweep in/plan.json --shard 1/2 --threads 1 --quiet -o run.db",
@@ -89,5 +92,5 @@ COMMANDS = [
     Command("policies", "policies @h2o --json"),
     Command("selftest", "selftest --filter physical-length-as-count --workers 1 --quiet "
             "--json new.json", most_malloc=40, most=40, subject=True),
-    Command("protocol", "protocol in/answers", subject=True),
+    Command("protocol", "protocol in/answers", status=1, subject=True),
 ]

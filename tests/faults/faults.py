@@ -181,6 +181,8 @@ def files_complaint(setting, command, fault, ran, clean):
             unopened = fault.call == "open" and fault.lasts and ".partial-" in name
             # Finished parts are kept for --resume, and the sentence says so if memory allows.
             kept = ".db.unfinished-" in name and ("'%s'" % name in ran.err or ran.status == 3)
+            # So is a folder that was finished and could not be moved to its place.
+            kept = kept or ".whole-" in name and "/%s'" % os.path.dirname(name) in ran.err
             kept = kept or "--resume" in command.words and name.endswith(".unfinished")
             if fault.call != "unlink" and not unopened and not kept:
                 return "left %s" % name
@@ -282,6 +284,8 @@ def arguments():
 def sweep_one(pool, command, options, report):
     """Tries all faults on one command. Adds to the report, and returns how many were tried."""
     clean, wrong = tried(SETTING, command, SETTING.folder + "/clean", None)
+    if clean.status != command.status:
+        raise SystemExit("%s without a fault ends with %s: %s" % (command.name, clean.status, clean.err))
     if wrong:
         raise SystemExit("%s without faults: %s" % (command.name, wrong))
     tasks = [(command.name, fault, clean) for fault in faults_of(command, clean.counts, options)]

@@ -37,10 +37,10 @@ import inputs
 import results
 from faults import files_in
 
-# What a killed program may leave: a report that is not whole, which the next one removes; a file in
+# What a killed program may leave: a folder that is not whole, which the next one removes; a file in
 # the instant between its two names; SQLite's journal, which the next reader or writer takes back; and
 # the finished parts of a run that can be resumed.
-LEFT = re.compile(r"\.page\.partial-\w{6}/|.*\.tmp-|run\.db-journal$|run\.db[.-][\w.-]*$|"
+LEFT = re.compile(r"\.(page|traces)\.partial-\w{6}/|.*\.tmp-|run\.db-journal$|run\.db[.-][\w.-]*$|"
                   r"trace\.safetensors\.unfinished$")
 
 
@@ -51,6 +51,7 @@ class Command:
     existing: tuple = ()
     varies: bool = False  # times differ between runs
     resumes: bool = False
+    once: bool = False  # refuses to replace its output
     long: bool = False  # run only if it is named
 
 
@@ -65,6 +66,8 @@ COMMANDS = [
     Command("eval", "eval --model in/model --text in/text.txt --tokens 1500 --windows 0,64,256 "
             "--policy dense --policy h2o --policy tova --policy window --budget 24,48 --quiet "
             "--threads 2 -o run.db --json run.json", RUN, resumes=True),
+    Command("eval-tasks", "eval --model in/model --tasks in/items.jsonl --policy dense --policy h2o "
+            "--budget 24 --quiet --threads 2 -o run.db --json run.json", RUN, resumes=True),
     Command("speed", "speed --model in/model --policy dense --policy h2o --policy window "
             "--budget 24 --length 64,128,256,512,1024 --tokens 256 --quiet -o run.db --json run.json",
             RUN, varies=True, resumes=True),
@@ -72,6 +75,8 @@ COMMANDS = [
             "--quiet -o trace.safetensors", (("trace.safetensors", "a.safetensors"),)),
     Command("record-resume", "record --model in/model --text in/text.txt --tokens 2500 --queries 8/100 "
             "--resume --quiet -o trace.safetensors", (("trace.safetensors", "a.safetensors"),)),
+    Command("record-tasks", "record --tasks in/items.jsonl --model in/model --kind attention --quiet "
+            "-o traces", once=True),
     Command("sweep", "sweep in/plan.json --threads 2 --quiet -o run.db", RUN),
     Command("long-sweep", "sweep in/long.json --threads 2 --quiet -o run.db", RUN, long=True),
     Command("merge", "merge in/one.db in/two.db --quiet -o run.db", RUN),
@@ -91,6 +96,8 @@ def make(program, folder):
     for seed, name in enumerate("abc", 1):
         inputs.run(program, folder, "trace", "generate", "zipf", "--tokens", "1200", "--seed",
                    str(seed), "-o", name + ".safetensors")
+    inputs.run(program, folder, "tasks", "needle", "--items", "24", "--length", "60", "-o",
+               "items.jsonl")
     inputs.write(folder + "/plan.json", inputs.PLAN.replace("SEEDS", "124") % "300")
     traces = ["synthetic:zipf:tokens=1500,seed=%d" % seed for seed in range(1, 26)]
     inputs.write(folder + "/long.json", json.dumps({"replay": {
@@ -168,7 +175,10 @@ def unlike(row, clean, varies):
                                                          "summaries", "sweeps", "evaluations",
                                                          "eval_cells",
                                                          "eval_series", "eval_recall",
-                                                         "eval_after", "eval_open_loop", "eval_inputs")
+                                                         "eval_after", "eval_open_loop", "eval_inputs",
+                                                         "tasks", "task_items", "task_cells",
+                                                         "task_answers", "task_inputs",
+                                                         "task_item_texts")
 
 
 def kept_by(command, folder, wrong):
@@ -207,7 +217,7 @@ def kept_by(command, folder, wrong):
 def start_again(command, folder):
     """Starts the command where it was killed; also says whether it had ended all the same."""
     for place, folders, _ in os.walk(folder):
-        for name in folders:  # a report that is a minute old has no writer
+        for name in folders:  # a folder that is a minute old has no writer
             if ".partial-" in name:
                 os.utime(os.path.join(place, name), (1, 1))
     before = rows_in(folder) if os.path.exists(folder + "/run.db") else set()
@@ -220,6 +230,8 @@ def resume(command, folder, wrong):
     """Runs the command once more, and compares with an uninterrupted run."""
     clean_files, clean_rows, _ = SETTING.clean[command.name]
     resumes = command.resumes and SETTING.resumes
+    if command.once and files_in(folder) == clean_files:
+        return
     child, ended = start_again(command, folder)
     _, err = child.communicate()
     if child.returncode:
