@@ -10,6 +10,7 @@
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/report/explored_trace.h"
+#include "kvcheck/cli/report/unfinished_runs.h"
 #include "kvcheck/reports/explorer/explorer.h"
 #include "kvcheck/reports/store/results.h"
 
@@ -34,7 +35,10 @@ constexpr std::array<Option, 6> table = {{
     {.name = "seed",
      .value = "N",
      .help = "the seed of policies that draw, of whose caches the page has these [all recorded]"},
-    {.name = "run", .value = "ID", .help = "the run to show [the newest replay]"},
+    {.name = "run",
+     .value = "ID",
+     .help = "the run to show [the newest replay, a complete one "
+             "if there is one]"},
     {.name = "help", .letter = 'h', .help = "this text"},
 }};
 
@@ -67,11 +71,12 @@ Result<reports::StoredRun> run_of(const Arguments& arguments, const std::string&
   if (*id) return reports::read_run(path, static_cast<std::int64_t>(**id));
   const auto runs = reports::list_runs(path);
   if (!runs) return runs.error();
-  std::int64_t newest = 0;
+  const reports::RunSummary* newest = nullptr;
   for (const reports::RunSummary& run : *runs) {
-    if (run.traces > 0) newest = run.id;
+    if (run.traces == 0) continue;
+    if (newest == nullptr || run.complete || !newest->complete) newest = &run;
   }
-  return reports::read_run(path, newest);
+  return reports::read_run(path, newest == nullptr ? 0 : newest->id);
 }
 
 // Without -o the page of DIR/run.db is run.html, here.
@@ -108,6 +113,8 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   if (!page) return page.error();
   if (auto done = write_texts({{output, *page}}, streams.out); !done) return done;
   (piped ? streams.err : streams.out) << "Page: " << output << '\n';
+  note_unfinished(arguments->operands()[0], {&stored->summary, 1}, arguments->given("run"),
+                  streams.err);
   if (page->size() > largest_page) {
     streams.err << "Note: the page has " << page->size() / 1'000'000
                 << " MB and may open slowly; --unit LAYER/HEAD and --seed N take the steps of one "

@@ -12,6 +12,7 @@
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/report/plot_names.h"
 #include "kvcheck/cli/report/plot_parts.h"
+#include "kvcheck/cli/report/unfinished_runs.h"
 #include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/plot/figure.h"
 #include "kvcheck/reports/store/results.h"
@@ -152,9 +153,7 @@ Result<std::vector<reports::StoredRun>> runs_of(const Arguments& arguments,
   if (!id->has_value()) return reports::read_newest_runs(path);
   auto run = reports::read_run(path, static_cast<std::int64_t>(**id));
   if (!run) return run.error();
-  std::vector<reports::StoredRun> runs;
-  runs.push_back(*std::move(run));
-  return runs;
+  return std::vector<reports::StoredRun>{*std::move(run)};
 }
 
 std::string stem_of(const std::string& output) {
@@ -263,6 +262,8 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto names = PlotNames::read(arguments->value("names"));
   if (!names) return names.error();
   const std::vector<std::string> words = arguments->values("policies");
+  std::vector<reports::RunSummary> shown;
+  for (const reports::StoredRun& one : *runs) shown.push_back(one.summary);
   const auto parts = plot_parts(*runs, words, sheet->page(), names->renaming());
   if (auto fine = check_words(words, parts, "no run has"); !fine) return fine;
   if (list) {
@@ -276,7 +277,12 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto missing = arguments->given("names") ? std::vector<std::string>()
                                                  : words_not_drawn(*found->part, figure, words);
   if (!missing.empty()) figure.caption += " Not in this figure: " + join(missing, ", ") + ".";
-  return write(figure, *sheet, *arguments, streams);
+  if (!found->part->complete) {
+    figure.caption += " The run did not finish; what it lacks is not shown.";
+  }
+  if (auto done = write(figure, *sheet, *arguments, streams); !done) return done;
+  note_unfinished(arguments->operands().back(), shown, arguments->given("run"), streams.err);
+  return {};
 }
 
 }  // namespace

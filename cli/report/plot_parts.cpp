@@ -84,10 +84,12 @@ std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
                                  reports::Page page,
                                  const reports::Renaming& renaming) {
   std::vector<PlotPart> parts;
+  bool complete = true;
   const auto add_all = [&](const std::string& kind, std::size_t& number, auto& all) {
     for (auto& one : all) {
       const std::string folder = kind + "-" + std::to_string(++number);
       parts.push_back(part_of(folder, one, words, page, renaming));
+      parts.back().complete = complete;
     }
   };
   std::size_t traces = 0;
@@ -95,6 +97,7 @@ std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
   std::size_t timings = 0;
   std::size_t tasks = 0;
   for (reports::StoredRun& run : runs) {
+    complete = run.summary.complete;
     add_all("trace", traces, run.traces);
     add_all("evaluation", evaluations, run.evaluations);
     add_all("timing", timings, run.timings);

@@ -15,6 +15,7 @@ namespace kv::cli {
 struct PlotPart {
   std::string folder;          // that its figures have in a report
   std::set<std::string> used;  // the words of --policies that mean some of its cells
+  bool complete = true;        // whether its run finished
   std::vector<Spec> all;       // of all cells, also of those that are left out
   std::vector<Spec> specs;     // of the cells that are left
   std::vector<reports::Figure> figures;

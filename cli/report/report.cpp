@@ -10,6 +10,7 @@
 #include "kvcheck/cli/options/interrupt.h"
 #include "kvcheck/cli/options/options.h"
 #include "kvcheck/cli/report/explored_trace.h"
+#include "kvcheck/cli/report/unfinished_runs.h"
 #include "kvcheck/reports/explorer/explorer.h"
 #include "kvcheck/reports/page/report.h"
 #include "kvcheck/reports/store/results.h"
@@ -22,7 +23,9 @@ constexpr std::array<Option, 9> table = {{
     {.name = "output", .letter = 'o', .value = "DIR", .help = "the folder to write the report to"},
     {.name = "run",
      .value = "ID",
-     .help = "the run to show [the newest replay, the newest evaluation and the newest timing]"},
+     .help =
+         "the run to show [the newest replay, evaluation, timing and answers, each of a run that "
+         "finished if there is one]"},
     {.name = "trace",
      .value = "FILE",
      .help =
@@ -155,6 +158,7 @@ Result<void> write(const Arguments& arguments, const std::string& path, Streams&
   const InterruptGuard guard;
   const auto done = reports::write_report(path, run, folder, extras);
   if (!done) return done.error();
+  note_unfinished(path, *done, id->has_value(), streams.err);
   streams.out << "Report: " << folder << "/index.html\n";
   return {};
 }

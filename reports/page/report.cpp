@@ -267,17 +267,15 @@ Result<std::vector<StoredRun>> runs_to_show(const std::string& path, std::int64_
   if (id == 0) return read_newest_runs(path);
   auto run = read_run(path, id);
   if (!run) return run.error();
-  std::vector<StoredRun> runs;
-  runs.push_back(*std::move(run));
-  return runs;
+  return std::vector<StoredRun>{*std::move(run)};
 }
 
 }  // namespace
 
-Result<void> write_report(const std::string& results_path,
-                          std::int64_t run,
-                          const std::string& folder,
-                          const ReportExtras& extras) {
+Result<std::vector<RunSummary>> write_report(const std::string& results_path,
+                                             std::int64_t run,
+                                             const std::string& folder,
+                                             const ReportExtras& extras) {
   const auto stored = runs_to_show(results_path, run);
   if (!stored) return stored.error();
   const StoredRun& first = stored->front();
@@ -292,7 +290,10 @@ Result<void> write_report(const std::string& results_path,
   if (const auto done = fill(*stored, extras, {*place, extras.proceed}); !done) {
     return Error{done.error().kind, place->about_target(done.error().message)};
   }
-  return place->replace();
+  if (auto done = place->replace(); !done) return done.error();
+  std::vector<RunSummary> shown;
+  for (const StoredRun& one : *stored) shown.push_back(one.summary);
+  return shown;
 }
 
 }  // namespace kv::reports

@@ -47,13 +47,13 @@ struct ReportExtras {
   std::function<bool()> proceed{};  // asked before each figure; if false, nothing is written
 };
 
-// Writes the report of one run of a results file. Run 0 stands for the newest run that holds traces
-// together with the newest that holds evaluations. The folder is written beside its target and
-// moved there whole; an older report is replaced. Errors: those of read_run(), a target that holds
-// anything but a report, no permission, a full disk.
-Result<void> write_report(const std::string& results_path,
-                          std::int64_t run,
-                          const std::string& folder,
-                          const ReportExtras& extras = {});
+// Writes the report of one run of a results file; run 0 stands for those of read_newest_runs().
+// Returns the runs that it shows. The folder is written beside its target and moved there whole; an
+// older report is replaced. Errors: those of read_run(), a target that holds anything but a report,
+// no permission, a full disk.
+Result<std::vector<RunSummary>> write_report(const std::string& results_path,
+                                             std::int64_t run,
+                                             const std::string& folder,
+                                             const ReportExtras& extras = {});
 
 }  // namespace kv::reports

@@ -224,10 +224,15 @@ std::string head_of(const ReportSections& page) {
   std::string out = "<h1>" +
                     std::string(heading_of(!page.traces.empty(),
                                            !page.evaluations.empty() || !page.tasks.empty())) +
-                    "</h1>\n" + page_findings(page) + "<dl>\n";
-  bool complete = true;
+                    "</h1>\n";
   for (const RunSummary& run : page.runs) {
-    complete = complete && run.complete;
+    if (run.complete) continue;
+    out += "<p class=\"note\">Run " + std::to_string(run.id) +
+           " did not finish. The page shows what it had stored; what is missing may be better "
+           "than what is called best here.</p>\n";
+  }
+  out += page_findings(page) + "<dl>\n";
+  for (const RunSummary& run : page.runs) {
     out += description("command", run.command) + description("run", std::to_string(run.id)) +
            description("version", "kvcheck " + run.version);
   }
@@ -263,9 +268,7 @@ std::string head_of(const ReportSections& page) {
            "comparisons below; kvcheck report --sections " +
            std::to_string(all) + " shows each.</p>\n";
   }
-  if (complete) return out;
-  return out +
-         "<p class=\"note\">This run did not finish. The page shows what it had stored.</p>\n";
+  return out;
 }
 
 }  // namespace

@@ -62,13 +62,16 @@ Result<std::vector<RunSummary>> runs_in(Database& database) {
 constexpr std::array kinds = {&RunSummary::traces, &RunSummary::evaluations, &RunSummary::timings,
                               &RunSummary::tasks};
 
-// The newest run that holds something of one of these kinds; null if there is none.
+// The newest run that holds something of one of these kinds, a complete one if any is; null if none
+// does.
 const RunSummary* newest(const std::vector<RunSummary>& runs,
                          std::span<std::size_t RunSummary::*const> requested) {
-  const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const RunSummary& run) {
-    return std::ranges::any_of(requested, [&](auto kind) { return run.*kind > 0; });
-  });
-  return found == runs.rend() ? nullptr : &*found;
+  const RunSummary* found = nullptr;
+  for (const RunSummary& run : runs) {
+    if (std::ranges::none_of(requested, [&](auto kind) { return run.*kind > 0; })) continue;
+    if (found == nullptr || run.complete || !found->complete) found = &run;
+  }
+  return found;
 }
 
 Error no_runs(const std::string& path) {

@@ -88,12 +88,13 @@ struct StoredRun {
 // The runs in a results file, oldest first.
 Result<std::vector<RunSummary>> list_runs(const std::string& path);
 
-// One whole run. Id 0 stands for the newest run that holds anything, or the newest if none does.
+// One whole run. Id 0 stands for the newest complete run that holds anything, or for the newest
+// that does if none of those is complete, or else for the newest.
 Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
 
 // The newest run that holds a trace, the newest that holds an evaluation, the newest that holds
-// timings and the newest that holds answers, in this order and each once, so one to four runs. If
-// no run holds anything, the newest.
+// timings and the newest that holds answers, in this order and each once, so one to four runs: of
+// each kind a complete one if there is any. If no run holds anything, the newest.
 Result<std::vector<StoredRun>> read_newest_runs(const std::string& path);
 
 }  // namespace kv::reports

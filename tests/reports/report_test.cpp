@@ -222,15 +222,6 @@ TEST(ReportPage, SaysThatAModelWasRecordedOnlyWhereOneIsNamed) {
   EXPECT_THAT(page_of({0, 1}, ""), Not(HasSubstr("a model")));
 }
 
-TEST_F(Report, SaysThatAnInterruptedRunIsIncomplete) {
-  {
-    auto writer = taken(ResultsWriter::begin(db_, "kvcheck replay"));
-    ASSERT_TRUE(writer.add(fake_replay(small_fake())));
-  }
-  ASSERT_EQ(message(out_), "");
-  EXPECT_NE(read_text(out_ + "/index.html").find("This run did not finish."), std::string::npos);
-}
-
 // Results with holes: no residency, no map, no lifetimes, no series, one head.
 TEST_F(Report, RanksPoliciesOverAllTextsIfThereAreSeveral) {
   ASSERT_TRUE(write_report(db_, 0, out_, {}));

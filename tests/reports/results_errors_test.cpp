@@ -232,7 +232,7 @@ TEST_F(ResultsErrors, SurvivesAWriterKilledInsideATransaction) {
   });
   ASSERT_TRUE(WIFSIGNALED(status));
   ASSERT_TRUE(std::filesystem::exists(good_ + "-journal"));
-  const StoredRun run = taken(read_run(good_));
+  const StoredRun run = taken(read_run(good_, 2));
   EXPECT_FALSE(run.summary.complete);
   ASSERT_EQ(run.traces.size(), 1U);
   EXPECT_EQ(run.traces[0].cells.back().heads.back().layer, 1U);
