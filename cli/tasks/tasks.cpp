@@ -93,9 +93,45 @@ Result<std::vector<double>> depths_of(const Arguments& arguments) {
   for (const std::string_view word : split(words, ',')) {
     const auto depth = parse_real(word, "--depth", 0, 1);
     if (!depth) return depth.error();
+    if (std::ranges::find(depths, *depth) != depths.end()) {
+      return usage_error("--depth names " + shortest(*depth) + " twice");
+    }
     depths.push_back(*depth);
   }
   return depths;
+}
+
+bool has(std::string_view kind, bool model::TaskKind::*property) {
+  const auto kinds = model::task_kinds();
+  const auto found = std::ranges::find(kinds, kind, &model::TaskKind::name);
+  return found != kinds.end() && (*found).*property;
+}
+
+// What is asked of depths and of other things has to be about one of the kinds.
+Result<void> check_meant(const Arguments& arguments, const std::vector<std::string>& kinds) {
+  struct Meant {
+    std::string_view option;
+    bool model::TaskKind::*property;
+    std::string_view lacking;
+  };
+
+  constexpr std::array<Meant, 3> all = {{
+      {"others", &model::TaskKind::has_others, "has others besides what is asked for"},
+      {"depth", &model::TaskKind::has_depth, "has a depth"},
+      {"by-depth", &model::TaskKind::has_depth, "has a depth"},
+  }};
+  const auto known = [](const std::string& kind) {
+    return std::ranges::count(model::task_kinds(), kind, &model::TaskKind::name) > 0;
+  };
+  if (!std::ranges::all_of(kinds, known)) return {};  // that is the better sentence
+  for (const Meant& each : all) {
+    if (!arguments.given(each.option)) continue;
+    const auto meant = [&](const std::string& kind) { return has(kind, each.property); };
+    if (std::ranges::any_of(kinds, meant)) continue;
+    return usage_error("--" + std::string(each.option) + " is given, but none of " +
+                       join(kinds, ", ") + " " + std::string(each.lacking));
+  }
+  return {};
 }
 
 Result<Grid> grid_of(const Arguments& arguments) {
@@ -109,6 +145,7 @@ Result<Grid> grid_of(const Arguments& arguments) {
   if (grid.kinds.empty()) {
     return usage_error("no kind is given; kvcheck tasks --list lists them");
   }
+  if (auto fine = check_meant(arguments, grid.kinds); !fine) return fine.error();
   const auto items = arguments.count("items", 1, 1U << 24U);
   if (!items) return items.error();
   auto lengths = arguments.counts("length", 1, 1U << 24U);
@@ -154,12 +191,6 @@ Result<model::SentenceLength> length_in(const Arguments& arguments) {
   });
 }
 
-bool has_depth(std::string_view kind) {
-  const auto kinds = model::task_kinds();
-  const auto found = std::ranges::find(kinds, kind, &model::TaskKind::name);
-  return found != kinds.end() && found->has_depth;
-}
-
 Result<std::string> lines_of(const Grid& grid, const model::SentenceLength& length) {
   std::string lines;
   for (const std::string& kind : grid.kinds) {
@@ -176,7 +207,8 @@ Result<std::string> lines_of(const Grid& grid, const model::SentenceLength& leng
                                        length);
       if (!made) return made.error();
       if (grid.lengths.size() > 1) made->item.group += " " + std::to_string(of_length);
-      if (grid.by_depth && has_depth(kind)) made->item.group += " at " + shortest(depth);
+      if (grid.by_depth && has(kind, &model::TaskKind::has_depth))
+        made->item.group += " at " + shortest(depth);
       lines += model::task_line(made->item, made->about) + "\n";
     }
   }

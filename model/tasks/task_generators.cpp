@@ -22,16 +22,17 @@ struct Kind {
 constexpr std::array<Kind, 10> all_kinds = {{
     {{"passkey", "a pass key of five digits in filler"}, passkey_task},
     {{"needle", "the number of one thing in filler"}, needle_task},
-    {{"needles", "several numbers of one thing, --others more than one; all are asked for"},
+    {{"needles", "several numbers of one thing, --others more than one; all are asked for", true},
      needles_task},
-    {{"keys", "the number of one thing among those of --others more"}, keys_task},
+    {{"keys", "the number of one thing among those of --others more", true}, keys_task},
     {{"lookup", "the value of one key in nothing but pairs of random words"}, lookup_task},
-    {{"variables", "a value that is handed on over --others variables"}, variables_task},
-    {{"frequent", "the word that stands most often in a list; it has no depth", false},
+    {{"variables", "a value that is handed on over --others variables", true}, variables_task},
+    {{"frequent", "the word that stands most often in a list; it has no depth", false, false},
      frequent_task},
     {{"story-fact", "story of the bundled model: one fact"}, story_fact_task},
-    {{"story-facts", "the same among --others facts of other names and items"}, story_facts_task},
-    {{"story-names", "the same among --others facts of the same item"}, story_names_task},
+    {{"story-facts", "the same among --others facts of other names and items", true},
+     story_facts_task},
+    {{"story-names", "the same among --others facts of the same item", true}, story_names_task},
 }};
 
 constexpr std::array<TaskKind, all_kinds.size()> kinds_alone = [] {
@@ -63,9 +64,8 @@ Result<GeneratedTask> generate_task(const TaskRequest& request, const SentenceLe
   JsonObject about;
   about.add("kind", request.kind).add("length", std::uint64_t{request.length});
   if (found->kind.has_depth) about.add("depth", request.depth);
-  about.add("others", std::uint64_t{request.others})
-      .add("seed", request.seed)
-      .add("index", std::uint64_t{request.index});
+  if (found->kind.has_others) about.add("others", std::uint64_t{request.others});
+  about.add("seed", request.seed).add("index", std::uint64_t{request.index});
   // Only where it is true, so that other items have the bytes that they had without the option.
   if (request.restate) about.add("restate", true);
   about.add_raw("planted", json_list(made->planted, json_string));

@@ -24,8 +24,9 @@ namespace kv::model {
 
 struct TaskKind {
   std::string_view name;
-  std::string_view help;  // what is planted and asked
-  bool has_depth = true;  // what is asked for stands at TaskRequest::depth
+  std::string_view help;    // what is planted and asked
+  bool has_others = false;  // TaskRequest::others says how much stands besides
+  bool has_depth = true;    // what is asked for stands at TaskRequest::depth
 };
 
 std::span<const TaskKind> task_kinds();
@@ -36,7 +37,7 @@ struct TaskRequest {
   std::string kind;        // one of task_kinds()
   std::size_t length = 0;  // of the context at least, up to its next whole sentence
   double depth = 0.5;      // where what is asked for stands: 0 at the begin, 1 at the end
-  std::size_t others = 4;  // needles or hops besides the one asked for, where the kind has them
+  std::size_t others = 4;  // needles or steps besides the one asked for, where the kind has them
   std::uint64_t seed = 1;
   std::uint32_t index = 0;
   bool restate = false;  // the question is asked in full, then what the answer completes

@@ -7,6 +7,7 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/figures/task_rows.h"
+#include "kvcheck/reports/numbers/bootstrap.h"
 #include "kvcheck/reports/numbers/escape.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/plot/heat_map.h"
@@ -39,6 +40,13 @@ void fit_rows(Grid& grid, std::vector<TaskRow>& rows) {
   const auto count = static_cast<double>(rows.size());
   grid.panel_height = count * row_height;
   grid.lower_to_a_page(0, count * lowest_row);
+}
+
+std::string means_words(std::size_t items) {
+  const std::string interval = items < fewest_pairs ? "." : " with 95 % bootstrap intervals.";
+  return "Means over items: the share of exact answers with Wilson's 95 % intervals, and the loss "
+         "of the first right answer per token" +
+         interval;
 }
 
 // One panel for exact answers and one for their loss, with a row for each spec.
@@ -97,10 +105,7 @@ Figure answers_figure(const TaskResult& result, std::vector<TaskRow> rows, const
   }
   data.finish(figure);
   figure.caption = left_out(others) + drawn_first(rows.size(), all) +
-                   "Means over items with 95 % intervals: Wilson's of exact answers, the "
-                   "bootstrap's, which fewer than six items do not have, of the loss of the first "
-                   "right answer per token." +
-                   about_rows(result, rows);
+                   means_words(result.items.size()) + about_rows(result, rows);
   return figure;
 }
 

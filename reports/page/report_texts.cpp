@@ -91,10 +91,20 @@ std::string texts_section(const TextsSection& section) {
   if (section.comparisons.empty()) return "";
   std::string out = "<section id=\"" + section.folder + "\">\n<h2>All texts</h2>\n";
   std::string files;
+  std::vector<std::pair<std::string, std::string>> shown;  // tables, and what they are of
   for (const TextsComparison& one : section.comparisons) {
-    out += "<h3>" + html_escaped(one.title()) + "</h3>\n<div class=\"wide\" tabindex=\"0\">\n" +
-           to_html(shown_on_page(table_of(one.comparison))) + "</div>\n<p>" +
-           html_escaped(words_of(one.comparison)) + "</p>\n";
+    const std::string table = to_html(shown_on_page(table_of(one.comparison)));
+    const auto same = std::ranges::find(shown, table, &std::pair<std::string, std::string>::first);
+    out += "<h3>" + html_escaped(one.title()) + "</h3>\n";
+    // As scores of answers are that have one word.
+    if (same != shown.end()) {
+      out +=
+          "<p>The table has the same numbers as that of " + html_escaped(same->second) + ".</p>\n";
+    } else {
+      out += "<div class=\"wide\" tabindex=\"0\">\n" + table + "</div>\n<p>" +
+             html_escaped(words_of(one.comparison)) + "</p>\n";
+      shown.emplace_back(table, one.title());
+    }
     files += (files.empty() ? "" : ", ") + link_to(section.folder + "/" + one.file(), one.file());
   }
   return out + "<p class=\"files\">Files: " + files + "</p>\n</section>\n";

@@ -219,33 +219,35 @@ std::string task_line(const TaskResult& result) {
 std::string task_csv(const TaskResult& result) {
   std::string out =
       "model,architecture,storage,file,spec,policy,budget,seed,item,group,context,question,"
-      "answer_tokens,choices,text,exact,contains,f1,answer_loss,rank\n";
-  for (const TaskCell& cell : result.cells) {
+      "answer_tokens,choices,text,exact,contains,f1,answer_loss,rank,name\n";
+  const std::vector<std::string> names = names_of_cells(result);
+  for (std::size_t number = 0; number < result.cells.size(); ++number) {
+    const TaskCell& cell = result.cells[number];
     const Spec& spec = cell.cell.spec;
     for (std::size_t i = 0; i < result.items.size(); ++i) {
       const AskedItem& item = result.items[i];
       const TaskAnswer& answer = cell.answers[i];
-      out +=
-          csv_line(std::vector<std::string>{result.model,
-                                            result.architecture,
-                                            stored_as(spec, result.storage),
-                                            result.file,
-                                            spec.canonical(),
-                                            std::string(spec.policy->name),
-                                            budget_number(spec),
-                                            std::to_string(cell.cell.seed),
-                                            item.id,
-                                            item.group,
-                                            std::to_string(item.context),
-                                            std::to_string(item.question),
-                                            std::to_string(item.answer),
-                                            std::to_string(item.choices),
-                                            answer.text,
-                                            answer.exact ? "1" : "0",
-                                            answer.contains ? "1" : "0",
-                                            shortest(answer.f1),
-                                            shortest(answer.loss),
-                                            answer.rank == 0 ? "" : std::to_string(answer.rank)});
+      out += csv_line(std::vector<std::string>{result.model,
+                                               result.architecture,
+                                               stored_as(spec, result.storage),
+                                               result.file,
+                                               spec.canonical(),
+                                               std::string(spec.policy->name),
+                                               budget_number(spec),
+                                               std::to_string(cell.cell.seed),
+                                               item.id,
+                                               item.group,
+                                               std::to_string(item.context),
+                                               std::to_string(item.question),
+                                               std::to_string(item.answer),
+                                               std::to_string(item.choices),
+                                               answer.text,
+                                               answer.exact ? "1" : "0",
+                                               answer.contains ? "1" : "0",
+                                               shortest(answer.f1),
+                                               shortest(answer.loss),
+                                               answer.rank == 0 ? "" : std::to_string(answer.rank),
+                                               names[number]});
     }
   }
   return out;
@@ -253,7 +255,9 @@ std::string task_csv(const TaskResult& result) {
 
 std::string task_json(const TaskResult& result) {
   std::string out;
-  for (const TaskCell& cell : result.cells) {
+  const std::vector<std::string> names = names_of_cells(result);
+  for (std::size_t number = 0; number < result.cells.size(); ++number) {
+    const TaskCell& cell = result.cells[number];
     const Spec& spec = cell.cell.spec;
     for (std::size_t i = 0; i < result.items.size(); ++i) {
       const AskedItem& item = result.items[i];
@@ -283,11 +287,8 @@ std::string task_json(const TaskResult& result) {
           .add("contains", answer.contains)
           .add("f1", answer.f1)
           .add("answer_loss", answer.loss);
-      if (answer.rank > 0) {
-        line.add("rank", std::uint64_t{answer.rank});
-      } else {
-        line.add_raw("rank", "null");
-      }
+      line.add_raw("rank", answer.rank > 0 ? std::to_string(answer.rank) : "null");
+      line.add("name", names[number]);
       out += line.text() + "\n";
     }
   }

@@ -71,7 +71,7 @@ RUNS = [
         "--json - ", {"-": "lines evaluation"}),
     Run("tasks story-fact story-facts --items 2 --length 40 -o items.jsonl",
         {"items.jsonl": "lines task-item"}),
-    Run("tasks keys lookup --items 1 --length 60 -o keys.jsonl", {"keys.jsonl": "lines task-item"}),
+    Run("tasks keys lookup frequent --items 1 --length 60 -o keys.jsonl", {"keys.jsonl": "lines task-item"}),
     Run("tasks story-fact lookup --items 1 --length 60 --restate -o restated.jsonl",
         {"restated.jsonl": "lines task-item"}),
     Run(EVALUATE + " --tasks items.jsonl --policy dense --policy window --policy streaming --budget 48 "

@@ -69,9 +69,15 @@ TEST_F(TasksCommand, AReportShowsTheAnswers) {
   ASSERT_EQ(report.status, 0) << report.err;
   const std::string page = test::read_text(folder_ / "report/index.html");
   EXPECT_THAT(page, AllOf(HasSubstr("id=\"tasks-1\""), HasSubstr("16 items"),
-                          HasSubstr("href=\"tasks-1/answers.csv\"")));
+                          HasSubstr("href=\"tasks-1/answers.csv\""),
+                          // Answers of one word contain the right one if they are it.
+                          HasSubstr("The table has the same numbers as that of ")));
   EXPECT_THAT(test::read_text(folder_ / "report/tasks-1/groups-exact.csv"),
               StartsWith("policy,spec,budget,seed,exact_story-fact,exact_story-names\n"));
+  // By name, because two presets may have one policy.
+  EXPECT_THAT(
+      test::read_text(folder_ / "report/tasks-1/answers.csv"),
+      AllOf(StartsWith("model,"), HasSubstr(",rank,name\n"), HasSubstr(",streaming:sinks=1\n")));
   const Ran compared = kvcheck({"compare", folder_ / "run.db", "--measure", "answer_loss"});
   EXPECT_THAT(compared.out, AllOf(HasSubstr("items"), HasSubstr("streaming")));
   EXPECT_THAT(kvcheck({"report", folder_ / "run.db", "--list"}).out,
@@ -97,6 +103,27 @@ TEST_F(TasksCommand, RefusesItemsThatAreLongerThanTrainingTexts) {
               HasSubstr("2 of 2 items are longer than the 256 tokens that the model"));
   make("100");
   EXPECT_THAT(eval(window).err, testing::Not(HasSubstr("longer than")));
+}
+
+// An option that changes nothing is a mistake, unless it is about another of the kinds.
+TEST_F(TasksCommand, RefusesOptionsThatAreAboutNoneOfTheKinds) {
+  const auto error_of = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "tasks");
+    words.insert(words.end(), {"--items", "1", "-o", items_});
+    const Ran ran = kvcheck(words);
+    EXPECT_EQ(ran.status, ran.err.empty() ? 0 : 2);
+    return ran.err;
+  };
+  EXPECT_THAT(error_of({"story-fact", "passkey", "--others", "9"}),
+              HasSubstr("--others is given, but none of story-fact, passkey has others"));
+  EXPECT_THAT(error_of({"frequent", "--by-depth"}), HasSubstr("none of frequent has a depth"));
+  EXPECT_THAT(error_of({"frequent", "--depth", "0"}), HasSubstr("none of frequent has a depth"));
+  EXPECT_THAT(error_of({"needle", "--depth", "0.3,0.30"}), HasSubstr("names 0.3 twice"));
+  EXPECT_THAT(error_of({"storyfact", "--others", "1"}), HasSubstr("'story-fact'"));
+  EXPECT_EQ(error_of({"frequent", "story-facts", "--others", "3", "--by-depth"}), "");
+  const std::string lines = test::read_text(items_);
+  EXPECT_EQ(lines.find("\"others\":3"), lines.rfind("\"others\":"));
+  EXPECT_NE(lines.find("\"others\":3"), std::string::npos);
 }
 
 TEST_F(TasksCommand, NamesTheTokenizerThatDoesNotKnowTheWords) {
@@ -200,7 +227,7 @@ TEST_F(TasksCommand, DepthsAreGroupsIfTheyAreAskedFor) {
                               HasSubstr("\"group\":\"needle at 0.25\""),
                               Not(HasSubstr("\"group\":\"needle\""))));
   // What is asked for stands everywhere.
-  const Ran everywhere = kvcheck({"tasks", "frequent", "--items", "4", "--by-depth"});
+  const Ran everywhere = kvcheck({"tasks", "frequent", "needle", "--items", "4", "--by-depth"});
   EXPECT_THAT(everywhere.out, HasSubstr("\"group\":\"frequent\""));
 }
 
