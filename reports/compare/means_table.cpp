@@ -150,7 +150,8 @@ std::vector<Column> columns_of(const std::vector<MeasuredMeans>& all) {
   return columns;
 }
 
-// Spearman's correlation of two measures, both so that more is better, over the rows.
+// Spearman's correlation of two measures, both so that more is better, over the rows. None if a row
+// has them over different numbers of texts: then the texts may decide the order as well.
 double correlation_of(const std::vector<MeasuredMeans>& all,
                       std::span<const MeansRow> rows,
                       std::size_t other) {
@@ -158,6 +159,7 @@ double correlation_of(const std::vector<MeasuredMeans>& all,
   std::vector<double> second;
   for (const MeansRow& row : rows) {
     if (std::isnan(row.means[0].mean) || std::isnan(row.means[other].mean)) continue;
+    if (row.texts[0] != row.texts[other]) return not_measured;
     first.push_back((all[0].measure.more_is_better ? 1 : -1) * row.means[0].mean);
     second.push_back((all[other].measure.more_is_better ? 1 : -1) * row.means[other].mean);
   }

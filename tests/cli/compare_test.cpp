@@ -176,11 +176,7 @@ TEST_F(Compare, SpecsAreRankedAgainstTheBestOrTheNamedOne) {
 }
 
 TEST_F(Compare, AgreesWithNumPyWithin1e9) {
-  std::string python;
-  for (const std::string candidate : {"python3", "/usr/bin/python3"}) {
-    const std::string probe = candidate + " -c 'import numpy' >/dev/null 2>&1";
-    if (python.empty() && std::system(probe.c_str()) == 0) python = candidate;
-  }
+  const std::string& python = test::python_with_numpy();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
   replay("a", 8, four);
   replay("b", 8, four, "3");

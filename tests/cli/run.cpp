@@ -34,6 +34,17 @@ Ran run_shell(const std::string& script) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
 }
 
+const std::string& python_with_numpy() {
+  static const std::string found = [] {
+    for (const std::string candidate : {"python3", "/usr/bin/python3"}) {
+      const std::string probe = candidate + " -c 'import numpy' >/dev/null 2>&1";
+      if (std::system(probe.c_str()) == 0) return candidate;
+    }
+    return std::string();
+  }();
+  return found;
+}
+
 TemporaryFolder::TemporaryFolder() : path_(testing::TempDir() + "kvcheck-XXXXXX") {
   if (::mkdtemp(path_.data()) == nullptr) std::abort();
 }

@@ -18,6 +18,9 @@ Ran run(const std::vector<std::string>& arguments, bool terminal = false);
 // A POSIX shell's run of `script`, in which $K is the built program.
 Ran run_shell(const std::string& script);
 
+// The command of a python3 that has NumPy; empty if there is none.
+const std::string& python_with_numpy();
+
 // A folder that is removed with what is in it.
 class TemporaryFolder {
  public:

@@ -4,19 +4,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 
 namespace kv::model {
 namespace {
-
-std::string find_python() {
-  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
-    if (std::system((std::string(candidate) + " -c 'import numpy' >/dev/null 2>&1").c_str()) == 0) {
-      return candidate;
-    }
-  }
-  return {};
-}
 
 // Records which tokens each query saw.
 class Witness final : public AttentionObserver {
@@ -86,8 +78,8 @@ bool agrees(const std::string& folder,
             const LanguageModel& model,
             const std::vector<NumpyCase>& cases,
             bool report_lies) {
-  std::string command =
-      find_python() + " " KVCHECK_SOURCE_DIR "/tests/model/reference_model.py " + folder;
+  std::string command = test::python_with_numpy() +
+                        " " KVCHECK_SOURCE_DIR "/tests/model/reference_model.py " + folder;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string written = write_case(model, cases[i], i);
     if (report_lies) test::write_into(written, "positions.txt", "absolute");
@@ -99,12 +91,12 @@ bool agrees(const std::string& folder,
 
 bool run_python(const std::string& script, const std::string& arguments) {
   const std::string command =
-      find_python() + " " KVCHECK_SOURCE_DIR "/tests/model/" + script + " " + arguments;
+      test::python_with_numpy() + " " KVCHECK_SOURCE_DIR "/tests/model/" + script + " " + arguments;
   return std::system(command.c_str()) == 0;
 }
 
 void NumpyTest::SetUp() {
-  if (find_python().empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+  if (test::python_with_numpy().empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
 }
 
 }  // namespace kv::model

@@ -32,13 +32,12 @@ def difference(both, first, second, neither, z):
 def outside(table, margin):
     if abs(difference(*table, 1)[0]) >= margin:
         return 1.0
-    steps = [i / 10000 for i in range(90000)]
-    low, high = 0, len(steps) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        _, least, most = difference(*table, steps[middle])
+    low, high = 0.0, 50.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        _, least, most = difference(*table, middle)
         low, high = (middle, high) if -margin < least and most < margin else (low, middle)
-    return 1 - NormalDist().cdf(steps[low])
+    return math.erfc(low / math.sqrt(2)) / 2
 
 
 for line in sys.stdin:

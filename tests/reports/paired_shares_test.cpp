@@ -56,7 +56,7 @@ TEST(PairedShares, AgreeWithTheirDefinitionsInPython) {
     }
     double outside = 0;
     expected >> outside;
-    EXPECT_NEAR(found.outside_margin_p, outside, 1e-4) << answers[0];
+    EXPECT_NEAR(found.outside_margin_p, outside, 1e-9) << answers[0];
   }
 }
 

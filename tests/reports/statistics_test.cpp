@@ -4,8 +4,14 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
+#include <sstream>
 
+#include "kvcheck/base/random/rng.h"
+#include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/numbers/bootstrap.h"
+#include "kvcheck/tests/cli/run.h"
+#include "kvcheck/tests/paths.h"
 
 namespace kv::reports {
 namespace {
@@ -41,6 +47,50 @@ TEST(ShareInterval, AgreesWithWilsonsFormula) {
   EXPECT_DOUBLE_EQ(interval.mean, 0.3);
   EXPECT_NEAR(interval.low, 0.107789, 1e-5);
   EXPECT_NEAR(interval.high, 0.603222, 1e-5);
+}
+
+// Of shares of answers, and of orders with and without ties.
+TEST(ShareInterval, AndRankCorrelationAgreeWithNumPy) {
+  const std::string& python = test::python_with_numpy();
+  if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+  const Rng rng(3, 1);
+  std::uint32_t drawn = 0;
+  const auto draw = [&](std::uint32_t below) {
+    return static_cast<double>(rng.below(below, drawn++)) / (below - 1.0);
+  };
+  const auto list = [](const std::vector<double>& values) {
+    std::string text;
+    for (const double value : values) text += " " + shortest(value);
+    return text;
+  };
+  std::string lines;
+  std::vector<double> expected;
+  for (const std::size_t count : {6U, 40U, 200U}) {
+    for (const std::uint32_t below :
+         {2U, 5U, 1'000'000U}) {  // right or wrong; ties; hardly any tie
+      std::vector<double> a(count);
+      std::vector<double> b(count);
+      for (double& value : a) value = draw(below);
+      for (std::size_t i = 0; i < count; ++i) b[i] = i % 3 == 0 ? a[i] : draw(below);
+      const Interval interval = share_interval(a);
+      expected.insert(expected.end(), {interval.mean, interval.low, interval.high});
+      expected.push_back(rank_correlation(a, b));
+      lines += "wilson" + list(a) + "\nspearman" + list(a) + " ;" + list(b) + "\n";
+    }
+  }
+  const test::TemporaryFolder folder;
+  const std::string input = folder / "lines.txt";
+  std::ofstream(input) << lines;
+  const test::Ran ran = test::run_shell(
+      python + " -B " KVCHECK_SOURCE_DIR "/tests/reports/statistics_reference.py < '" + input +
+      "'");
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  std::istringstream found(ran.out);
+  for (const double value : expected) {
+    double numpy = 0;
+    ASSERT_TRUE(found >> numpy);
+    EXPECT_NEAR(value, numpy, 1e-9);
+  }
 }
 
 TEST(ShareInterval, LiesInsideZeroAndOne) {

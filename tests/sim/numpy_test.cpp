@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "kvcheck/tests/cli/run.h"
 #include "kvcheck/tests/paths.h"
 
 namespace kv {
@@ -14,21 +15,13 @@ int run(const std::string& command) {
   return std::system(command.c_str());
 }
 
-// A Python with NumPy, or nothing.
-std::string find_python() {
-  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
-    if (run(std::string(candidate) + " -c 'import numpy' >/dev/null 2>&1") == 0) return candidate;
-  }
-  return {};
-}
-
 // A file for each comparison: the tests run in several processes at once.
 std::string results_path(const std::string& name) {
   return testing::TempDir() + "kvcheck_numpy_test." + name;
 }
 
 void compare(const std::string& trace) {
-  const std::string python = find_python();
+  const std::string python = test::python_with_numpy();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
   const std::string results = results_path(std::filesystem::path(trace).stem().string() + ".jsonl");
   const std::string replay =
@@ -56,7 +49,7 @@ TEST(NumPy, AgreesOnATraceWithGroupedQueriesWithin1e5) {
 
 // Rows whose sums are exact: the mass over all queries and once evicting, to 1e-9.
 TEST(NumPy, AgreesOnExactRowsWithin1e9) {
-  const std::string python = find_python();
+  const std::string python = test::python_with_numpy();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
   const std::string rows = results_path("rows.npy");
   const std::string lines = results_path("rows.jsonl");
@@ -76,7 +69,7 @@ TEST(NumPy, AgreesOnExactRowsWithin1e9) {
 // A prompt of 200 tokens and a question of 20: which tokens each unit evicts and when, and the mass
 // that is retained, once the cache grows, is held, or is trimmed every 16 tokens.
 TEST(NumPy, AgreesOnWhatACompressedPromptKeeps) {
-  const std::string python = find_python();
+  const std::string python = test::python_with_numpy();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
   const std::string trace = (source_dir / "traces/data/tinystories-2m.qkv.safetensors").string();
   const std::string lines = results_path("phases.jsonl");
@@ -100,7 +93,7 @@ TEST(NumPy, AgreesOnWhatACompressedPromptKeeps) {
 
 // A sample of a quarter of the queries: estimates and the widths of their intervals.
 TEST(NumPy, AgreesOnWhatASampleOfQueriesSays) {
-  const std::string python = find_python();
+  const std::string python = test::python_with_numpy();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
   const std::string whole = (source_dir / "traces/data/tinystories-2m.qkv.safetensors").string();
   const std::string sample = results_path("sample.safetensors");
@@ -122,7 +115,7 @@ TEST(NumPy, AgreesOnWhatASampleOfQueriesSays) {
 // Which tokens keydiff, lagkv, rkv and q-filters evict, and when, beside emulations of their public
 // code: with budgets that hold, in blocks, and with prompts that are compressed once.
 TEST(NumPy, EmulationsOfPublishedPoliciesEvictTheSameTokens) {
-  const std::string python = find_python();
+  const std::string python = test::python_with_numpy();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
   const std::string trace = (source_dir / "traces/data/tinystories-2m.qkv.safetensors").string();
   const std::string script = (source_dir / "tests/sim/published_policies.py").string();

@@ -16,20 +16,14 @@ using testing::HasSubstr;
 class RulesNumPy : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* candidate : {"python3", "/usr/bin/python3"}) {
-      if (run(std::string(candidate) + " -c 'import numpy' >/dev/null 2>&1") == 0) {
-        python_ = candidate;
-        break;
-      }
-    }
-    if (python_.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
+    if (test::python_with_numpy().empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
     ASSERT_EQ(run(script() + " make " + (folder_ / ".")), 0);
   }
 
   static int run(const std::string& command) { return std::system(command.c_str()); }
 
   [[nodiscard]] std::string script() const {
-    return python_ + " '" KVCHECK_SOURCE_DIR "/tests/sim/rules_reference.py'";
+    return test::python_with_numpy() + " '" KVCHECK_SOURCE_DIR "/tests/sim/rules_reference.py'";
   }
 
   // Replays that file under these policies, and returns what the script says of the results.
@@ -48,7 +42,6 @@ class RulesNumPy : public testing::Test {
   }
 
   const test::TemporaryFolder folder_;
-  std::string python_;
 };
 
 const std::vector<std::string> at_positions = {
