@@ -227,9 +227,13 @@ Result<void> run_request(Request& request, Followers* followers, Streams& stream
   if (!done) {
     Error error = done.error();
     if (interrupted()) error = io_error("interrupted");
+    if (file->held() == 0) {
+      file->discard();
+      error.message += "; no cell was finished";
+      return error;
+    }
     error.message +=
         "; " + held_words(request, file->held()) + ", and the same command continues from there";
-    if (file->held() == 0) file->discard();
     return error;
   }
   const auto complete = file->finish();

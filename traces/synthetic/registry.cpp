@@ -115,7 +115,7 @@ Result<void> check_needle(const SyntheticSpec& spec) {
   if (spec.count("ask_at") < spec.tokens) return {};
   return usage_error("ask_at=" + number_text(spec.count("ask_at")) + " is after the last of " +
                      number_text(spec.tokens) + " tokens; expected at most " +
-                     number_text(spec.tokens - 1));
+                     number_text(spec.tokens - 1) + ", and it is 512 if it is not given");
 }
 
 constexpr std::array<SyntheticEntry, 8> entries{{
