@@ -60,7 +60,7 @@ constexpr std::string_view help =
     "Examples:\n"
     "  kvcheck explore run.db\n"
     "  kvcheck explore run.db --trace traces/data/tinystories-2m.qkv.safetensors -o explore.html\n"
-    "  kvcheck explore run.db --trace synthetic:needle:tokens=512 --unit all -o explore.html\n";
+    "  kvcheck explore run.db --trace synthetic:needle:tokens=1024 --unit all -o explore.html\n";
 
 // What browsers open in about two seconds.
 constexpr std::size_t largest_page = 15'000'000;
