@@ -71,11 +71,7 @@ Result<reports::StoredRun> run_of(const Arguments& arguments, const std::string&
   if (*id) return reports::read_run(path, static_cast<std::int64_t>(**id));
   const auto runs = reports::list_runs(path);
   if (!runs) return runs.error();
-  const reports::RunSummary* newest = nullptr;
-  for (const reports::RunSummary& run : *runs) {
-    if (run.traces == 0) continue;
-    if (newest == nullptr || run.complete || !newest->complete) newest = &run;
-  }
+  const auto* const newest = reports::newest_run(*runs, &reports::RunSummary::traces);
   return reports::read_run(path, newest == nullptr ? 0 : newest->id);
 }
 

@@ -150,10 +150,7 @@ Result<std::vector<reports::StoredRun>> runs_of(const Arguments& arguments,
                                                 const std::string& path) {
   const auto id = arguments.count("run", 1, std::numeric_limits<std::int64_t>::max());
   if (!id) return id.error();
-  if (!id->has_value()) return reports::read_newest_runs(path);
-  auto run = reports::read_run(path, static_cast<std::int64_t>(**id));
-  if (!run) return run.error();
-  return std::vector<reports::StoredRun>{*std::move(run)};
+  return reports::runs_to_show(path, static_cast<std::int64_t>(id->value_or(0)));
 }
 
 std::string stem_of(const std::string& output) {
@@ -262,8 +259,6 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
   const auto names = PlotNames::read(arguments->value("names"));
   if (!names) return names.error();
   const std::vector<std::string> words = arguments->values("policies");
-  std::vector<reports::RunSummary> shown;
-  for (const reports::StoredRun& one : *runs) shown.push_back(one.summary);
   const auto parts = plot_parts(*runs, words, sheet->page(), names->renaming());
   if (auto fine = check_words(words, parts, "no run has"); !fine) return fine;
   if (list) {
@@ -281,7 +276,8 @@ Result<void> run(std::span<const std::string> line, Streams& streams) {
     figure.caption += " The run did not finish; what it lacks is not shown.";
   }
   if (auto done = write(figure, *sheet, *arguments, streams); !done) return done;
-  note_unfinished(arguments->operands().back(), shown, arguments->given("run"), streams.err);
+  note_unfinished(arguments->operands().back(), reports::summaries_of(*runs),
+                  arguments->given("run"), streams.err);
   return {};
 }
 

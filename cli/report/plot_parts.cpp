@@ -84,8 +84,7 @@ std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
                                  reports::Page page,
                                  const reports::Renaming& renaming) {
   std::vector<PlotPart> parts;
-  bool complete = true;
-  const auto add_all = [&](const std::string& kind, std::size_t& number, auto& all) {
+  const auto add_all = [&](bool complete, const std::string& kind, std::size_t& number, auto& all) {
     for (auto& one : all) {
       const std::string folder = kind + "-" + std::to_string(++number);
       parts.push_back(part_of(folder, one, words, page, renaming));
@@ -97,11 +96,11 @@ std::vector<PlotPart> plot_parts(std::vector<reports::StoredRun>& runs,
   std::size_t timings = 0;
   std::size_t tasks = 0;
   for (reports::StoredRun& run : runs) {
-    complete = run.summary.complete;
-    add_all("trace", traces, run.traces);
-    add_all("evaluation", evaluations, run.evaluations);
-    add_all("timing", timings, run.timings);
-    add_all("tasks", tasks, run.tasks);
+    const bool complete = run.summary.complete;
+    add_all(complete, "trace", traces, run.traces);
+    add_all(complete, "evaluation", evaluations, run.evaluations);
+    add_all(complete, "timing", timings, run.timings);
+    add_all(complete, "tasks", tasks, run.tasks);
   }
   return parts;
 }

@@ -263,13 +263,6 @@ Result<void> fill(const std::vector<StoredRun>& runs,
   return write_file(place.path() + "/index.html", report_page(page));
 }
 
-Result<std::vector<StoredRun>> runs_to_show(const std::string& path, std::int64_t id) {
-  if (id == 0) return read_newest_runs(path);
-  auto run = read_run(path, id);
-  if (!run) return run.error();
-  return std::vector<StoredRun>{*std::move(run)};
-}
-
 }  // namespace
 
 Result<std::vector<RunSummary>> write_report(const std::string& results_path,
@@ -291,9 +284,7 @@ Result<std::vector<RunSummary>> write_report(const std::string& results_path,
     return Error{done.error().kind, place->about_target(done.error().message)};
   }
   if (auto done = place->replace(); !done) return done.error();
-  std::vector<RunSummary> shown;
-  for (const StoredRun& one : *stored) shown.push_back(one.summary);
-  return shown;
+  return summaries_of(*stored);
 }
 
 }  // namespace kv::reports

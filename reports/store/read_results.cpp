@@ -62,16 +62,19 @@ Result<std::vector<RunSummary>> runs_in(Database& database) {
 constexpr std::array kinds = {&RunSummary::traces, &RunSummary::evaluations, &RunSummary::timings,
                               &RunSummary::tasks};
 
-// The newest run that holds something of one of these kinds, a complete one if any is; null if none
-// does.
-const RunSummary* newest(const std::vector<RunSummary>& runs,
-                         std::span<std::size_t RunSummary::*const> requested) {
+// The newest of the runs that `holds` accepts, a complete one if any is; null if there is none.
+template <typename Holds>
+const RunSummary* newest(std::span<const RunSummary> runs, const Holds& holds) {
   const RunSummary* found = nullptr;
   for (const RunSummary& run : runs) {
-    if (std::ranges::none_of(requested, [&](auto kind) { return run.*kind > 0; })) continue;
+    if (!holds(run)) continue;
     if (found == nullptr || run.complete || !found->complete) found = &run;
   }
   return found;
+}
+
+bool holds_anything(const RunSummary& run) {
+  return std::ranges::any_of(kinds, [&](auto kind) { return run.*kind > 0; });
 }
 
 Error no_runs(const std::string& path) {
@@ -83,7 +86,7 @@ Result<RunSummary> select(const std::vector<RunSummary>& runs,
                           std::int64_t id) {
   if (runs.empty()) return no_runs(path);
   if (id == 0) {
-    const auto* const found = newest(runs, kinds);
+    const auto* const found = newest(runs, holds_anything);
     return found == nullptr ? runs.back() : *found;
   }
   for (const RunSummary& run : runs) {
@@ -154,6 +157,10 @@ Result<std::vector<RunSummary>> list_runs(const std::string& path) {
   return runs_in(*database);
 }
 
+const RunSummary* newest_run(std::span<const RunSummary> runs, std::size_t RunSummary::*kind) {
+  return newest(runs, [&](const RunSummary& run) { return run.*kind > 0; });
+}
+
 Result<StoredRun> read_run(const std::string& path, std::int64_t id) {
   auto database = open_to_read(path);
   if (!database) return database.error();
@@ -172,7 +179,7 @@ Result<std::vector<StoredRun>> read_newest_runs(const std::string& path) {
   if (runs->empty()) return no_runs(path);
   std::vector<const RunSummary*> requested;
   for (const auto& kind : kinds) {
-    const RunSummary* const found = newest(*runs, std::span(&kind, 1));
+    const RunSummary* const found = newest_run(*runs, kind);
     if (found == nullptr || std::ranges::find(requested, found) != requested.end()) continue;
     requested.push_back(found);
   }
@@ -184,6 +191,19 @@ Result<std::vector<StoredRun>> read_newest_runs(const std::string& path) {
     stored.push_back(*std::move(run));
   }
   return stored;
+}
+
+Result<std::vector<StoredRun>> runs_to_show(const std::string& path, std::int64_t id) {
+  if (id == 0) return read_newest_runs(path);
+  auto run = read_run(path, id);
+  if (!run) return run.error();
+  return std::vector<StoredRun>{*std::move(run)};
+}
+
+std::vector<RunSummary> summaries_of(std::span<const StoredRun> runs) {
+  std::vector<RunSummary> summaries;
+  for (const StoredRun& run : runs) summaries.push_back(run.summary);
+  return summaries;
 }
 
 }  // namespace kv::reports

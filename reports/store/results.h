@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,10 @@ struct StoredRun {
 // The runs in a results file, oldest first.
 Result<std::vector<RunSummary>> list_runs(const std::string& path);
 
+// The newest run with more than zero of `kind`, such as &RunSummary::traces; a complete one if
+// there is any. Null if there is none.
+const RunSummary* newest_run(std::span<const RunSummary> runs, std::size_t RunSummary::*kind);
+
 // One whole run. Id 0 stands for the newest complete run that holds anything, or for the newest
 // that does if none of those is complete, or else for the newest.
 Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
@@ -96,5 +101,10 @@ Result<StoredRun> read_run(const std::string& path, std::int64_t id = 0);
 // timings and the newest that holds answers, in this order and each once, so one to four runs: of
 // each kind a complete one if there is any. If no run holds anything, the newest.
 Result<std::vector<StoredRun>> read_newest_runs(const std::string& path);
+
+// The run of this id alone; id 0 stands for those of read_newest_runs().
+Result<std::vector<StoredRun>> runs_to_show(const std::string& path, std::int64_t id);
+
+std::vector<RunSummary> summaries_of(std::span<const StoredRun> runs);
 
 }  // namespace kv::reports
