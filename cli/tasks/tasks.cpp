@@ -101,10 +101,16 @@ Result<std::vector<double>> depths_of(const Arguments& arguments) {
   return depths;
 }
 
-bool has(std::string_view kind, bool model::TaskKind::*property) {
+// Null if there is no such kind.
+const model::TaskKind* kind_named(std::string_view name) {
   const auto kinds = model::task_kinds();
-  const auto found = std::ranges::find(kinds, kind, &model::TaskKind::name);
-  return found != kinds.end() && (*found).*property;
+  const auto found = std::ranges::find(kinds, name, &model::TaskKind::name);
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+bool has(std::string_view kind, bool model::TaskKind::*property) {
+  const model::TaskKind* const found = kind_named(kind);
+  return found != nullptr && found->*property;
 }
 
 // What is asked of depths and of other things has to be about one of the kinds.
@@ -120,10 +126,9 @@ Result<void> check_meant(const Arguments& arguments, const std::vector<std::stri
       {"depth", &model::TaskKind::has_depth, "has a depth"},
       {"by-depth", &model::TaskKind::has_depth, "has a depth"},
   }};
-  const auto known = [](const std::string& kind) {
-    return std::ranges::count(model::task_kinds(), kind, &model::TaskKind::name) > 0;
-  };
-  if (!std::ranges::all_of(kinds, known)) return {};  // that is the better sentence
+  // That a kind is unknown is the better sentence.
+  const auto unknown = [](const std::string& kind) { return kind_named(kind) == nullptr; };
+  if (std::ranges::any_of(kinds, unknown)) return {};
   for (const Meant& each : all) {
     if (!arguments.given(each.option)) continue;
     const auto meant = [&](const std::string& kind) { return has(kind, each.property); };

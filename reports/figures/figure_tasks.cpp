@@ -42,7 +42,8 @@ void fit_rows(Grid& grid, std::vector<TaskRow>& rows) {
   grid.lower_to_a_page(0, count * lowest_row);
 }
 
-std::string means_words(std::size_t items) {
+// What the caption says of the numbers that are drawn.
+std::string scores_words(std::size_t items) {
   const std::string interval = items < fewest_pairs ? "." : " with 95 % bootstrap intervals.";
   return "Means over items: the share of exact answers with Wilson's 95 % intervals, and the loss "
          "of the first right answer per token" +
@@ -105,7 +106,7 @@ Figure answers_figure(const TaskResult& result, std::vector<TaskRow> rows, const
   }
   data.finish(figure);
   figure.caption = left_out(others) + drawn_first(rows.size(), all) +
-                   means_words(result.items.size()) + about_rows(result, rows);
+                   scores_words(result.items.size()) + about_rows(result, rows);
   return figure;
 }
 

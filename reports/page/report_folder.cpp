@@ -90,7 +90,6 @@ Result<void> check_target(const std::string& target) {
 }  // namespace
 
 Result<NewFolder> new_report_folder(const std::string& target) {
-  if (target.empty()) return usage_error("the report's folder has no name");
   if (const auto fits = check_target(target); !fits) return fits.error();
   return NewFolder::create(target);
 }
