@@ -76,7 +76,10 @@ TEST(SyntheticSpec, RefusesFieldsThatContradictEachOther) {
   EXPECT_THAT(error_of("topics:anchors=9,block=8"), testing::HasSubstr("above block=8"));
   EXPECT_THAT(error_of("one-hot:budget=8,recent=9"), testing::HasSubstr("above budget=8"));
   EXPECT_THAT(error_of("needle:position=500"), testing::HasSubstr("expected at least"));
-  EXPECT_THAT(error_of("needle:tokens=512"), testing::HasSubstr("after the last of 512 tokens"));
+  EXPECT_THAT(
+      error_of("needle:tokens=512"),
+      testing::HasSubstr(
+          "after the last of 512 tokens; expected at most 511, and it is 512 if it is not given"));
   EXPECT_THAT(error_of("zipf:kind=qkv,dtype=f16"), testing::HasSubstr("dtype=f16"));
   EXPECT_THAT(error_of("one-hot:kind=qkv,head_dim=28"), testing::HasSubstr("in 29 dimensions"));
   EXPECT_EQ(error_of("one-hot:kind=qkv,head_dim=29"), "no error");

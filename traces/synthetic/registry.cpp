@@ -45,11 +45,13 @@ constexpr std::array drift_parameters{
     decay,
     noise};
 
+constexpr std::size_t usual_ask_at = 512;
+
 constexpr std::array needle_parameters{
     whole("position", 64, 0, 65535, "where the needle lies, before spread"),
     whole("spread", 32, 0, 65535, "each kv-head's needle lies 0 to this many tokens later"),
     whole("attended", 4, 0, 65536, "queries that attend to it on its arrival, its own first"),
-    whole("ask_at", 512, 0, 65535, "the query that asks for it again"),
+    whole("ask_at", usual_ask_at, 0, 65535, "the query that asks for it again"),
     whole("ask_every", 128, 0, 65536, "tokens until it is asked for once more; 0: never"),
     mass_of(0.9, "what the needle gets when attended or asked for"),
     decay,
@@ -115,7 +117,8 @@ Result<void> check_needle(const SyntheticSpec& spec) {
   if (spec.count("ask_at") < spec.tokens) return {};
   return usage_error("ask_at=" + number_text(spec.count("ask_at")) + " is after the last of " +
                      number_text(spec.tokens) + " tokens; expected at most " +
-                     number_text(spec.tokens - 1) + ", and it is 512 if it is not given");
+                     number_text(spec.tokens - 1) + ", and it is " + number_text(usual_ask_at) +
+                     " if it is not given");
 }
 
 constexpr std::array<SyntheticEntry, 8> entries{{
