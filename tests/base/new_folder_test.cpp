@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "kvcheck/tests/cli/run.h"
+
 namespace kv {
 namespace {
 
@@ -17,10 +19,6 @@ using namespace testing;
 
 class AbandonedFolder : public testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(parent_); }
-
-  void TearDown() override { fs::remove_all(parent_); }
-
   // A writer of this folder that is killed at its work, more than a minute ago.
   [[nodiscard]] fs::path killed() const {
     const pid_t child = ::fork();
@@ -30,11 +28,10 @@ class AbandonedFolder : public testing::Test {
       ::raise(SIGKILL);
     }
     ::waitpid(child, nullptr, 0);
-    for (const auto& entry : fs::directory_iterator(parent_)) {
-      const std::string name = entry.path().filename().string();
+    for (const std::string& name : folder_.names()) {
       if (!name.starts_with(".items.partial-")) continue;
-      make_old(entry.path());
-      return entry.path();
+      make_old(folder_ / name);
+      return folder_ / name;
     }
     ADD_FAILURE() << "the writer left nothing";
     return {};
@@ -44,8 +41,8 @@ class AbandonedFolder : public testing::Test {
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::minutes(2));
   }
 
-  std::string parent_ = testing::TempDir() + "kvcheck-stale-" + std::to_string(::getpid());
-  std::string target_ = parent_ + "/items";
+  test::TemporaryFolder folder_;
+  std::string target_ = folder_ / "items";
 };
 
 TEST_F(AbandonedFolder, OfAKilledWriterIsRemovedByTheNext) {
@@ -65,15 +62,15 @@ TEST_F(AbandonedFolder, OfALivingWriterIsLeft) {
 TEST_F(AbandonedFolder, SoIsWhatHasAnotherName) {
   for (const char* const name : {".items.partial-", ".items.partial-1234567",
                                  ".other.partial-123456", "items.partial-123456"}) {
-    fs::create_directories(parent_ + "/" + name);
-    make_old(parent_ + "/" + name);
+    fs::create_directories(folder_ / name);
+    make_old(folder_ / name);
     EXPECT_TRUE(NewFolder::create(target_));
-    EXPECT_TRUE(fs::exists(parent_ + "/" + name)) << name;
+    EXPECT_TRUE(fs::exists(folder_ / name)) << name;
   }
-  std::ofstream(parent_ + "/.items.partial-abcdef") << "a file";
-  make_old(parent_ + "/.items.partial-abcdef");
+  std::ofstream(folder_ / ".items.partial-abcdef") << "a file";
+  make_old(folder_ / ".items.partial-abcdef");
   EXPECT_TRUE(NewFolder::create(target_));
-  EXPECT_TRUE(fs::exists(parent_ + "/.items.partial-abcdef"));
+  EXPECT_TRUE(fs::exists(folder_ / ".items.partial-abcdef"));
 }
 
 // A folder that was written in full is kept, also if its place was taken while it was written.
@@ -99,7 +96,7 @@ TEST_F(AbandonedFolder, IsNotLeftByOneThatReplacesAnother) {
     std::ofstream(folder->path() + "/" + text) << text;
     ASSERT_TRUE(folder->replace());
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(parent_), fs::directory_iterator()), 1);
+  EXPECT_THAT(folder_.names(), ElementsAre("items"));
   EXPECT_FALSE(fs::exists(target_ + "/first"));
   EXPECT_TRUE(fs::exists(target_ + "/second"));
 }
