@@ -207,6 +207,28 @@ TEST(SweepCommand, DryRunWithAFileIsOfWhatItDoesNotHold) {
   EXPECT_EQ(run({"sweep", other, "--dry-run", "-o", plan}).status, 2);
 }
 
+// The disk is full before the one cell is finished: the same command has nothing to continue.
+TEST(SweepCommand, ThatFinishedNoCellLeavesNoFile) {
+  const TemporaryFolder folder;
+  const std::string plan = folder / "plan.json";
+  std::ofstream(plan) << R"({"replay": {"traces": ["synthetic:zipf:tokens=64"],
+                          "policies": ["h2o"], "budgets": [16]}, "detail": "summary"})";
+  bool said = false;
+  int status = 2;
+  for (int kib = 60; status != 0; kib += 10) {
+    ASSERT_LT(kib, 1000);
+    const Ran ran = test::run_shell("ulimit -f " + std::to_string(2 * kib) + "; $K sweep '" + plan +
+                                    "' -q -o '" + (folder / "run.db") + "'");
+    status = ran.status;
+    if (status == 0) break;
+    ASSERT_EQ(status, 2);
+    said = said || ran.err.find("; no cell was finished") != std::string::npos;
+    EXPECT_THAT(ran.err, Not(HasSubstr("continues")));
+    EXPECT_THAT(folder.names(), ElementsAre("plan.json"));
+  }
+  EXPECT_TRUE(said);
+}
+
 TEST(SweepCommand, OfAWrongPlanIsOneSentenceAndNoFile) {
   struct Wrong {
     std::string plan;
