@@ -1,5 +1,7 @@
 // Executable specifications of policies that look at keys and queries after rotation.
+#include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,16 +21,19 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
       : RuleOf(spec),
         covariance_(spec.options.at("covariance")),
         norms_(spec.options.at("value-norm") == "yes"),
-        future_(spec.options.count("future")) {}
+        future_(spec.options.count("future")),
+        of_middle_(spec.options.at("softmax") == "middle"),
+        epsilon_(spec.options.real("epsilon")),
+        skip_(spec.options.count("skip")) {}
 
   std::vector<double> scores(const Choice& choice) override {
-    meet();
+    meet(choice);
     return ScoredByPlace::scores(choice);
   }
 
  protected:
   std::vector<Position> selected(const Choice& choice, Draws& draws) override {
-    meet();
+    meet(choice);
     return ScoredByPlace::selected(choice, draws);
   }
 
@@ -38,18 +43,23 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
     for (std::size_t head = 0; head < heads; ++head) {
       const std::size_t kv = head / (heads / keys_.at(p).size());
       double all = 0;
-      for (const auto& [other, keys] : meeting_) {
-        all += std::exp(exponent(head, keys[kv]) - exponent(head, meeting_.at(p)[kv]));
+      for (const Position other : summed_) {
+        all +=
+            std::exp(exponent(head, meeting_.at(other)[kv]) - exponent(head, meeting_.at(p)[kv]));
       }
-      sum += (norms_ ? length(values_.at(p)[kv]) : 1) / all;
+      sum += (1 / all + epsilon_) * (norms_ ? length(values_.at(p)[kv]) : 1);
     }
     return sum;
   }
 
  private:
-  // Every key as the next queries meet it.
-  void meet() {
+  // Every key as the next queries meet it, and those over which expectations sum to 1.
+  void meet(const Choice& choice) {
+    summed_ = choice.middle;
     meeting_ = keys_;
+    for (const auto& [p, keys] : keys_) {
+      if (!of_middle_ && std::ranges::count(choice.middle, p) == 0) summed_.push_back(p);
+    }
     for (auto& [p, keys] : meeting_) {
       const double ahead = next_place() - place_of(p);
       if (future_ == 0) continue;
@@ -59,16 +69,17 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
   }
 
   [[nodiscard]] double exponent(std::size_t head, const Vector& key) const {
-    const auto count = static_cast<double>(queries_.size());
+    const auto counted = std::span(queries_).subspan(std::min(skip_, queries_.size()));
+    const double count = std::max(1.0, static_cast<double>(counted.size()));
     Vector mean(input_dim);
-    for (const auto& query : queries_) {
+    for (const auto& query : counted) {
       for (std::size_t i = 0; i < input_dim; ++i) mean[i] += query[head][i] / count;
     }
     double spread = 0;
     for (std::size_t i = 0; i < input_dim; ++i) {
       for (std::size_t j = 0; j < input_dim; ++j) {
         if (covariance_ == "none" || (covariance_ == "diagonal" && i != j)) continue;
-        for (const auto& query : queries_) {
+        for (const auto& query : counted) {
           const double shared = (query[head][i] - mean[i]) * (query[head][j] - mean[j]) / count;
           spread += key[i] * shared * key[j];
         }
@@ -81,6 +92,10 @@ class ExpectedRule final : public RuleOf<ExpectedRule, ScoredByPlace> {
   std::string covariance_;
   bool norms_;
   std::size_t future_;
+  bool of_middle_;
+  double epsilon_;
+  std::size_t skip_;
+  std::vector<Position> summed_;                     // over which expectations sum to 1
   std::map<Position, std::vector<Vector>> meeting_;  // keys as the next queries meet them
   std::map<double, Vector> rotations_;               // by how far the next place is
 };

@@ -18,10 +18,10 @@ constexpr std::array<Preset, 9> table = {{
          "heads of a kv-head (docs/specs.md). For a question that is asked later write "
          "compress=prompt."},
     {.name = "pyramidkv-prompt",
-     .spec = "snapkv:recent=32,ratio=0.5;unit=head;budgets=pyramid:20;compress=question",
+     .spec = "snapkv:recent=8,window=8,ratio=0.5;unit=head;budgets=pyramid:20;compress=question",
      .source = "Cai et al., arXiv:2406.02069, section 3.2; code Zefan-Cai/KVCache-Factory, "
-               "pyramidkv_utils.py, beta 20: SnapKV's selection after the whole prompt, under "
-               "budgets that fall from layer to layer",
+               "pyramidkv_utils.py, beta 20, with the window of 8 of run_longbench.py: SnapKV's "
+               "selection after the whole prompt, under budgets that fall from layer to layer",
      .differs =
          "The code rounds each step down; here all layers together keep exactly what equal budgets "
          "keep. Above a ratio of about 0.55 it is not what the code does: a layer whose share "
@@ -61,12 +61,14 @@ constexpr std::array<Preset, 9> table = {{
          "tokens, as in the code. The authors' own code has 16 sinks, keeps the last partition "
          "whole, and goes on while the model answers."},
     {.name = "expected-attention-prompt",
-     .spec = "expected-attention:sinks=4,recent=0,ratio=0.5,covariance=full;compress=prompt",
-     .source = "Devoto et al., arXiv:2510.00636; code NVIDIA/kvpress, ExpectedAttentionPress: "
-               "after the prompt, without its question, keys are kept by the attention that "
-               "queries like those of the prompt would pay to them",
-     .differs = "Queries of the first tokens count too. No term is added to the scores; the code "
-                "adds epsilon, by default 0."},
+     .spec = "expected-attention:sinks=4,recent=0,ratio=0.5,covariance=full,softmax=middle,"
+             "epsilon=0.01,skip=4;budgets=adaptive:0.2;compress=prompt",
+     .source = "Devoto et al., arXiv:2510.00636; code NVIDIA/kvpress, evaluate_registry.py: "
+               "AdaKVPress over ExpectedAttentionPress with epsilon 0.01. After the prompt, "
+               "without its question, the heads of a layer compete with the attention that "
+               "queries like those of the prompt would pay to their keys",
+     .differs = "Each head keeps its 4 sinks and at least 0.2 of an equal share of the rest. In "
+                "the code the floor of 0.2 includes the sinks."},
     {.name = "kvzip-prompt",
      .spec = "kvzip:sinks=4,recent=0,ratio=0.5,pass=2000;budgets=adaptive:0;compress=prompt",
      .source =

@@ -155,19 +155,24 @@ std::vector<OneHead> numbers(const std::vector<float>& keys,
   return tokens;
 }
 
+constexpr auto plain = Covariance::none;
+
+Kept kept(const ExpectedAttentionOptions& options,
+          const MiniCache& cache,
+          const std::vector<OneHead>& tokens) {
+  return kept_by(*make_expected_attention(options), cache, tokens);
+}
+
 // All queries are 1: keys 2, -1 and 1 expect e^2, e^-1 and e^1 parts of attention.
 TEST(ExpectedAttention, DropsTheKeyFarthestFromTheMeanQuery) {
-  const auto policy = make_expected_attention(Covariance::diagonal, true);
-  EXPECT_EQ(kept_by(*policy, {.capacity = 2}, numbers({2, -1, 1}, {1, 1, 1}, {1, 1, 1})),
-            (Kept{0, 2}));
+  EXPECT_EQ(kept({}, {.capacity = 2}, numbers({2, -1, 1}, {1, 1, 1}, {1, 1, 1})), (Kept{0, 2}));
 }
 
 // A value of length 100 makes up for it: 100 e^-1 is more than e^2.
 TEST(ExpectedAttention, WeighsWithTheValuesLengthIfAsked) {
   const auto tokens = numbers({2, -1, 1}, {1, -100, 1}, {1, 1, 1});
-  EXPECT_EQ(kept_by(*make_expected_attention(Covariance::none, true), {.capacity = 2}, tokens),
-            (Kept{0, 1}));
-  EXPECT_EQ(kept_by(*make_expected_attention(Covariance::none, false), {.capacity = 2}, tokens),
+  EXPECT_EQ(kept({.covariance = plain}, {.capacity = 2}, tokens), (Kept{0, 1}));
+  EXPECT_EQ(kept({.covariance = plain, .value_norm = false}, {.capacity = 2}, tokens),
             (Kept{0, 2}));
 }
 
@@ -175,10 +180,8 @@ TEST(ExpectedAttention, WeighsWithTheValuesLengthIfAsked) {
 // covariance all expect the same and the oldest is evicted.
 TEST(ExpectedAttention, CountsOnQueriesThatVary) {
   const auto tokens = numbers({2, -3, 1}, {1, 1, 1}, {1, -2, 1});
-  EXPECT_EQ(kept_by(*make_expected_attention(Covariance::diagonal, true), {.capacity = 2}, tokens),
-            (Kept{0, 1}));
-  EXPECT_EQ(kept_by(*make_expected_attention(Covariance::none, true), {.capacity = 2}, tokens),
-            (Kept{1, 2}));
+  EXPECT_EQ(kept({}, {.capacity = 2}, tokens), (Kept{0, 1}));
+  EXPECT_EQ(kept({.covariance = plain}, {.capacity = 2}, tokens), (Kept{1, 2}));
 }
 
 // Queries vary along (1,1) only: across it, (1.2,-1.2) expects nothing, but channel by channel more
@@ -187,10 +190,9 @@ TEST(ExpectedAttention, SeesWhatChannelsHaveInCommonOnlyWithAllPairs) {
   const std::vector<OneHead> tokens = {{.key = {1, 1}, .value = {1}, .query = {1, 1}},
                                        {.key = {1.2F, -1.2F}, .value = {1}, .query = {-1, -1}},
                                        {.key = {3, 3}, .value = {1}, .query = {0, 0}}};
-  EXPECT_EQ(kept_by(*make_expected_attention(Covariance::full, false), {.capacity = 2}, tokens),
+  EXPECT_EQ(kept({.covariance = Covariance::full, .value_norm = false}, {.capacity = 2}, tokens),
             (Kept{0, 2}));
-  EXPECT_EQ(kept_by(*make_expected_attention(Covariance::diagonal, false), {.capacity = 2}, tokens),
-            (Kept{1, 2}));
+  EXPECT_EQ(kept({.value_norm = false}, {.capacity = 2}, tokens), (Kept{1, 2}));
 }
 
 // All keys and queries are (1, 0) before rotation. A query at position 5 meets a key at p
@@ -199,13 +201,40 @@ TEST(ExpectedAttention, SeesWhatChannelsHaveInCommonOnlyWithAllPairs) {
 TEST(ExpectedAttention, RotatesQueriesToTheNextPositions) {
   const std::vector<OneHead> tokens(5, {.key = {1, 0}, .value = {1}, .query = {1, 0}});
   for (const std::size_t future : {0U, 1U, 2U}) {
-    const auto policy = make_expected_attention(Covariance::none, false, future);
+    const auto policy =
+        make_expected_attention({.covariance = plain, .value_norm = false, .future = future});
     policy->rotate_by(&radians(), false);
     EXPECT_EQ(kept_by(*policy, {.capacity = 4}, tokens),
               future == 0 ? (Kept{1, 2, 3, 4}) : (Kept{0, 1, 3, 4}));
   }
-  const auto unturned = make_expected_attention(Covariance::none, false, 1);
+  const auto unturned =
+      make_expected_attention({.covariance = plain, .value_norm = false, .future = 1});
   EXPECT_EQ(kept_by(*unturned, {.capacity = 4}, tokens), (Kept{1, 2, 3, 4}));
+}
+
+// Keys 3, 1 and 0 expect e^3, e^1 and e^0 parts of attention; values have the lengths 1, 1 and 2.
+// With the first key in the sum, the others expect .11 and .04, scores of .11 and .08, and of .21
+// and .28 with an epsilon of .1. Without it they expect .73 and .27: scores of .83 and .74 with .1,
+// of .93 and .94 with .2.
+TEST(ExpectedAttention, AddsEpsilonToSharesOfAllOrOfTheMiddle) {
+  const auto tokens = numbers({3, 1, 0}, {1, 1, 2}, {1, 1, 1});
+  const auto of = [&](bool of_middle, double epsilon) {
+    return kept({.covariance = plain, .of_middle = of_middle, .epsilon = epsilon},
+                {.sinks = 1, .capacity = 1}, tokens);
+  };
+  EXPECT_EQ(of(false, 0), (Kept{0, 1}));
+  EXPECT_EQ(of(false, 0.1), (Kept{0, 2}));
+  EXPECT_EQ(of(true, 0.1), (Kept{0, 1}));
+  EXPECT_EQ(of(true, 0.2), (Kept{0, 2}));
+}
+
+// The mean query is 1 without the first, and -1 with it.
+TEST(ExpectedAttention, LeavesOutTheFirstQueries) {
+  const auto tokens = numbers({2, -1, 1}, {1, 1, 1}, {-5, 1, 1});
+  EXPECT_EQ(kept({.covariance = plain, .skip = 1}, {.capacity = 2}, tokens), (Kept{0, 2}));
+  EXPECT_EQ(kept({.covariance = plain}, {.capacity = 2}, tokens), (Kept{1, 2}));
+  // No query counts, so all expect the same, and the oldest is evicted.
+  EXPECT_EQ(kept({.skip = 3}, {.capacity = 2}, tokens), (Kept{1, 2}));
 }
 
 OneHead asking(const std::vector<float>& key, const std::vector<float>& query) {

@@ -55,6 +55,8 @@ inline std::vector<std::string> stateful_specs() {
                                    "expected-attention:recent=1,budget=7,covariance=full",
                                    "expected-attention:budget=7,covariance=full,future=3",
                                    "expected-attention:recent=2,budget=7,future=0",
+                                   "expected-attention:sinks=1,budget=7,softmax=middle,skip=3",
+                                   "expected-attention:sinks=1,budget=7,epsilon=0.1",
                                    "expected-attention:budget=7,covariance=none,value-norm=no",
                                    "semantic-blocks:sinks=1,recent=2,budget=12,block=3",
                                    "semantic-blocks:recent=2,budget=7,block=8,likeness=dot",

@@ -112,8 +112,8 @@ TEST(NumPy, AgreesOnWhatASampleOfQueriesSays) {
   std::filesystem::remove(lines);
 }
 
-// Which tokens keydiff, lagkv, rkv and q-filters evict, and when, beside emulations of their public
-// code: with budgets that hold, in blocks, and with prompts that are compressed once.
+// Which tokens keydiff, lagkv, rkv, q-filters and expected-attention evict, and when, beside
+// emulations of their public code: with budgets that hold, in blocks, and with prompts that are compressed once.
 TEST(NumPy, EmulationsOfPublishedPoliciesEvictTheSameTokens) {
   const std::string python = test::python_with_numpy();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";
@@ -126,7 +126,8 @@ TEST(NumPy, EmulationsOfPublishedPoliciesEvictTheSameTokens) {
       " --policy q-filters:recent=16,budget=64";
   const std::string once =
       " --policy @keydiff-prompt --policy @lagkv-prompt --policy @lagkv-prompt:ratio=0.75"
-      " --policy @rkv-prompt --policy @rkv-prompt:budget=64";
+      " --policy @rkv-prompt --policy @rkv-prompt:budget=64"
+      " --policy '@expected-attention-prompt;budgets=equal'";
   for (const std::string prompt : {"128", "300", "421", "480"}) {
     std::filesystem::remove(stored);
     const std::string replay = program.string() + " replay " + trace + " --prompt " + prompt +

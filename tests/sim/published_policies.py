@@ -1,4 +1,4 @@
-"""Which tokens keydiff, lagkv, rkv and q-filters evict, and when, by emulations of their public code in NumPy.
+"""Which tokens keydiff, lagkv, rkv, q-filters and expected-attention evict, and when, by emulations of their public code in NumPy.
 
 Usage: published_policies.py TRACE RESULTS.db PROMPT
 RESULTS.db is the file of `kvcheck replay TRACE --prompt PROMPT -o FILE`. Each function states what a public
@@ -80,11 +80,28 @@ def q_filters(cache, renew=64):
     return cache.keys @ cache.filter
 
 
+def expected_attention(cache, sinks=4, future=512, epsilon=0.01):
+    """NVIDIA/kvpress, ExpectedAttentionPress: the attention that each key but the first would get from queries
+    before rotation, without the first, if they were normally distributed and stood at the next positions, plus
+    epsilon, times the length of the value."""
+    queries = cache.plain[sinks:len(cache.queries)]
+    mean = queries.mean(axis=0)
+    spread = (queries - mean).T @ (queries - mean) / len(queries)
+    ahead = np.eye(queries.shape[1])[:, None].repeat(len(cache.queries) + future, axis=1)
+    turn = cache.rotate(ahead)[:, -future:].mean(axis=1).T
+    keys, values, dim = cache.keys[sinks:], cache.values[sinks:], queries.shape[1]
+    logits = keys @ (turn @ mean) / np.sqrt(dim)
+    logits += np.einsum("ni,ij,nj->n", keys, turn @ spread @ turn.T, keys) / (2 * dim)
+    weights = np.exp(logits - logits.max())
+    scores = (weights / weights.sum() + epsilon) * np.linalg.norm(values, axis=1)
+    return np.concatenate([np.full(sinks, np.inf), scores])
+
+
 class Cache:
     """What is resident of one unit: a row of the trace for each token."""
 
-    def __init__(self, queries, keys, values):
-        self.all = queries, keys, values
+    def __init__(self, queries, keys, values, plain, turn):
+        self.all, self.plain, self.rotate = (queries, keys, values), plain, turn
         self.residents = np.arange(0)
         self.filtered, self.filter = 0, None
 
@@ -108,7 +125,8 @@ def evictions(spec, vectors, prompt):
     budget = int(fields["budget"]) if "budget" in fields else prompt * int(100 * float(fields["ratio"])) // 100
     chunk, slack = int(fields.get("chunk", 1)), int((re.search(r"lazy:(\d+)", spec) or "00")[1])
     sinks, recent = int(fields["sinks"]), int(fields["recent"])
-    scorers = {"keydiff": keydiff, "lagkv": lagkv, "rkv": rkv, "q-filters": q_filters}
+    scorers = {"keydiff": keydiff, "lagkv": lagkv, "rkv": rkv, "q-filters": q_filters,
+               "expected-attention": expected_attention}
     score = scorers[re.match("[a-z-]+", spec)[0]]
     trims = trimmer(spec, budget, prompt, 0)
     cache, evicted = Cache(*vectors), np.full(tokens, tokens + 1)
@@ -132,7 +150,9 @@ def main(trace, stored, prompt):
     recorded = recorded_evictions(stored)
     for (spec, layer, head), found in recorded.items():
         at = f"layers.{layer}."
-        vectors = rotated[at + "q"][head], rotated[at + "k"][head], tensors[at + "v"][head].astype(np.float64)
+        plain = tensors[at + "q"][head].astype(np.float64)
+        vectors = (rotated[at + "q"][head], rotated[at + "k"][head], tensors[at + "v"][head].astype(np.float64),
+                   plain, lambda rows: rotate(rows, dims, theta, layout))
         expected = evictions(spec, vectors, int(prompt))
         if np.array_equal(expected, found):
             same += 1
