@@ -132,7 +132,9 @@ TEST(Phases, APromptIsCompressedAlikeInAnyChunks) {
     const std::vector<HeadResult>& one = result.cells[0].heads;
     for (const CellResult& cell : result.cells) {
       EXPECT_EQ(cell.cell.spec.budget, cell.cell.spec.phases.first_trim * 8 / 10) << name;
-      EXPECT_GT(cell.units[0].evictions, 0U) << name;
+      std::uint64_t evictions = 0;  // some layer of a pyramid may keep the whole prompt
+      for (const auto& unit : cell.units) evictions += unit.evictions;
+      EXPECT_GT(evictions, 0U) << name;
       if (cell.cell.spec.phases.then == Phases::Then::every) continue;
       for (std::size_t i = 0; i < one.size(); ++i) {
         EXPECT_EQ(cell.heads[i].metrics, one[i].metrics) << cell.cell.spec.canonical();
