@@ -32,7 +32,7 @@ constexpr std::array<Option, 34> table = {{
              "(docs/tasks.md)"},
     {.name = "answer-tokens",
      .value = "N",
-     .help = "with --tasks, tokens to generate at most [as many as the longest right answer has]"},
+     .help = "with --tasks, tokens to generate at most [8 more than the longest right answer has]"},
     {.name = "beyond-context",
      .help =
          "with --tasks, also ask items that are longer than the texts that the model was trained "

@@ -40,12 +40,10 @@ std::vector<std::string> words_in(std::string_view text) {
   return words;
 }
 
-std::vector<std::string> compared_words(std::string_view text) {
-  std::vector<std::string> words = words_in(text);
+std::vector<std::string> without_articles(std::vector<std::string> words) {
   std::erase_if(words, [](const std::string& word) {
     return std::ranges::find(articles, word) != articles.end();
   });
-  if (words.empty() && !text.empty()) words.emplace_back(text);
   return words;
 }
 
@@ -66,24 +64,25 @@ double f1_of(const std::vector<std::string>& words, const std::vector<std::strin
 
 }  // namespace
 
-std::string normalised_answer(std::string_view text) {
-  std::string joined;
-  for (const std::string& word : compared_words(text)) {
-    if (!joined.empty()) joined += ' ';
-    joined += word;
-  }
-  return joined;
-}
-
 AnswerScore score_answer(std::string_view text, std::span<const std::string> answers) {
-  const std::vector<std::string> words = compared_words(text);
+  const std::vector<std::string> all = words_in(text);
+  const std::vector<std::string> usual = without_articles(all);
+  const std::vector<std::string> as_it_is = {std::string(text)};
   AnswerScore score;
   for (const std::string& answer : answers) {
-    const std::vector<std::string> right = compared_words(answer);
-    score.exact = score.exact || words == right;
-    score.contains = score.contains || std::search(words.begin(), words.end(), right.begin(),
-                                                   right.end()) != words.end();
-    score.f1 = std::max(score.f1, f1_of(words, right));
+    const std::vector<std::string> of_answer = words_in(answer);
+    std::vector<std::string> right = without_articles(of_answer);
+    const std::vector<std::string>* words = &usual;
+    if (of_answer.empty()) {
+      right = {answer};
+      words = &as_it_is;
+    } else if (right.empty()) {
+      right = of_answer;
+      words = &all;
+    }
+    score.exact = score.exact || *words == right;
+    score.contains = score.contains || std::ranges::search(*words, right).begin() != words->end();
+    score.f1 = std::max(score.f1, f1_of(*words, right));
   }
   return score;
 }

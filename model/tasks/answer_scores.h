@@ -3,8 +3,9 @@
 // Source: the evaluation script of SQuAD 1.1 (Rajpurkar et al., arXiv:1606.05250, section 6.1):
 // texts are compared in lower case, without punctuation, articles and extra white space. Differs:
 // an article is a whole word between white space, where the script also finds one beside
-// punctuation outside ASCII; and an answer that is nothing but punctuation and articles is compared
-// as it is, where the script would call every such answer right.
+// punctuation outside ASCII. An answer of nothing but articles, such as the letter A of a question
+// with choices, is compared with articles, and one of nothing but punctuation as it is, where the
+// script would call every such answer right.
 #pragma once
 
 #include <span>
@@ -20,10 +21,6 @@ struct AnswerScore {
 
   bool operator==(const AnswerScore&) const = default;
 };
-
-// The words that are compared: lower case, without ASCII punctuation and articles, joined by single
-// blanks.
-std::string normalised_answer(std::string_view text);
 
 // Requires UTF-8 and at least one right answer. Cost: linear in the texts' lengths times the
 // answers.

@@ -57,6 +57,17 @@ std::string answer_text(std::string bytes, const std::vector<std::string>& stops
   return end == 0 ? "" : bytes.substr(begin, end - begin);
 }
 
+// A text may be longer than the right answer, whose length must not decide where it ends. This
+// never makes an item too long for the model.
+std::size_t most_generated(const TaskStream& stream, const Answering& how) {
+  if (how.longest_answer > 0) return how.longest_answer;
+  const std::size_t wished = stream.longest + more_than_the_answer;
+  const std::size_t context = how.model.config.context;
+  if (context == 0) return wished;
+  const std::size_t room = context - std::min(context, stream.prompt.size());
+  return std::max(stream.longest, std::min(wished, room));
+}
+
 class Answer {
  public:
   Answer(const TaskItem& item, const TaskStream& stream, const Answering& how)
@@ -132,7 +143,7 @@ class Answer {
   Result<void> generate(const Decoder& prompt) {
     Decoder decoder = prompt.fork();
     std::optional<TokenId> previous = stream_.prompt.back();
-    const std::size_t most = how_.longest_answer > 0 ? how_.longest_answer : stream_.longest;
+    const std::size_t most = most_generated(stream_, how_);
     for (std::size_t i = 0; i < most; ++i) {
       if (auto added = add_losses(decoder, i); !added) return added;
       const TokenId token = likeliest(decoder);
@@ -162,8 +173,8 @@ class Answer {
     return {};
   }
 
-  // That of the likeliest right choice among the wrong ones. Choices of equal probability share the
-  // better rank.
+  // That of the likeliest right choice among the wrong ones, and behind those that are as likely:
+  // they are no sign that the model knows the answer.
   [[nodiscard]] std::size_t rank() const {
     if (stream_.choices.empty()) return 0;
     double right = std::numeric_limits<double>::infinity();
@@ -172,7 +183,7 @@ class Answer {
     }
     std::size_t before = 0;
     for (std::size_t i = 0; i < stream_.choices.size(); ++i) {
-      if (!stream_.right[i] && sum(asked_[1 + i]) < right) ++before;
+      if (!stream_.right[i] && sum(asked_[1 + i]) <= right) ++before;
     }
     return 1 + before;
   }
@@ -188,8 +199,7 @@ class Answer {
 }  // namespace
 
 std::size_t tokens_of(const TaskStream& stream, const Answering& how) {
-  std::size_t answer = how.longest_answer > 0 ? how.longest_answer : stream.longest;
-  answer = std::max(answer, stream.answer.size());
+  std::size_t answer = std::max(most_generated(stream, how), stream.answer.size());
   for (const auto& choice : stream.choices) answer = std::max(answer, choice.size());
   return stream.prompt.size() + answer;
 }

@@ -15,13 +15,17 @@
 
 namespace kv::model {
 
+inline constexpr std::size_t more_than_the_answer = 8;  // tokens
+
 // A model that answers. All it refers to outlives it.
 struct Answering {
   const LanguageModel& model;
   const Tokenizer& tokenizer;
-  Spec spec;                       // not resolved: each item has a context of its own
-  DecoderOptions options{};        // marks and length are each item's
-  std::size_t longest_answer = 0;  // tokens to generate; 0: as many as the longest right answer has
+  Spec spec;                 // not resolved: each item has a context of its own
+  DecoderOptions options{};  // marks and length are each item's
+  // Tokens to generate at most; 0: more_than_the_answer more than the longest right answer has, if
+  // the model's context has room for them.
+  std::size_t longest_answer = 0;
 };
 
 struct Answered {

@@ -1,6 +1,8 @@
 #include "kvcheck/model/tasks/task_stream.h"
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "kvcheck/base/text/printable.h"
 
@@ -57,6 +59,20 @@ std::vector<TokenId> rest_of(const std::vector<TokenId>& whole, std::size_t shar
   return {whole.begin() + static_cast<std::ptrdiff_t>(shared), whole.end()};
 }
 
+// No rank tells choices of the same tokens apart.
+Result<void> check_choices(const TaskItem& item, const std::vector<std::vector<TokenId>>& tokens) {
+  std::map<std::vector<TokenId>, std::size_t> known;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto [first, is_new] = known.emplace(tokens[i], i);
+    if (is_new) continue;
+    return malformed("item '" + printable_line(item.id) + "', choices: '" +
+                     printable_line(item.choices[first->second]) + "' and '" +
+                     printable_line(item.choices[i]) +
+                     "' are the same tokens; expected texts that the tokenizer tells apart");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<TaskStream> stream_of(const TaskItem& item,
@@ -82,6 +98,7 @@ Result<TaskStream> stream_of(const TaskItem& item,
     if (!tokens) return in_item(tokens.error(), "choices");
     stream.choices.push_back(*std::move(tokens));
   }
+  if (auto apart = check_choices(item, stream.choices); !apart) return apart.error();
   const std::size_t shared = continuations.shared().size();
   for (const auto& answer : answers) {
     stream.longest = std::max(stream.longest, answer.size() - shared);

@@ -54,7 +54,7 @@ std::string scores_words(std::size_t items) {
 Figure answers_figure(const TaskResult& result, std::vector<TaskRow> rows, const Page& page) {
   Figure figure{.name = "answer-scores", .title = "Answers by policy", .caption = {}};
   const std::size_t all = rows.size();
-  Grid grid{.panels = 2, .columns = 2, .panel_width = 280, .bottom = 60, .page = page};
+  Grid grid{.panels = 2, .columns = 2, .panel_width = 280, .bottom = 68, .page = page};
   FittedWords labels = fitted(rows, widest_words(page));
   grid.left = labels.width + beside_words;
   if (page.width > 0) {

@@ -22,7 +22,8 @@ TEST(AnswerScores, IgnoreCasePunctuationAndArticles) {
   EXPECT_EQ(score("The red hat.", Answers{"red hat"}), (AnswerScore{true, true, 1}));
   EXPECT_EQ(score("\xc3\x84pfel!", Answers{"\xc3\xa4pfel"}), (AnswerScore{true, true, 1}));
   EXPECT_EQ(score("12,345", Answers{"12345"}), (AnswerScore{true, true, 1}));
-  EXPECT_EQ(normalised_answer(" A  Tale, of\tthe (Two) "), "tale of two");
+  EXPECT_EQ(score(" A  Tale, of\tthe (Two) ", Answers{"tale of two"}),
+            (AnswerScore{true, true, 1}));
 }
 
 TEST(AnswerScores, ContainingIsByWholeWords) {
@@ -39,7 +40,18 @@ TEST(AnswerScores, TheBestAnswerCounts) {
 TEST(AnswerScores, AnEmptyAnswerIsNotRight) {
   EXPECT_EQ(score("", Answers{"the"}), (AnswerScore{false, false, 0}));
   EXPECT_EQ(score("a", Answers{"the"}), (AnswerScore{false, false, 0}));
-  EXPECT_EQ(score("the", Answers{"the"}), (AnswerScore{true, true, 1}));
+}
+
+// The letter of a choice may be A.
+TEST(AnswerScores, AnAnswerOfNothingElseIsComparedWithArticlesOrPunctuation) {
+  for (const std::string text : {"the", "The", "the.", "(The)"}) {
+    EXPECT_EQ(score(text, Answers{"the"}), (AnswerScore{true, true, 1})) << text;
+  }
+  EXPECT_EQ(score("A.", Answers{"A"}), (AnswerScore{true, true, 1}));
+  EXPECT_EQ(score("The answer is A", Answers{"A"}), (AnswerScore{false, true, 0.4}));
+  EXPECT_EQ(score("The answer is B", Answers{"A"}), (AnswerScore{false, false, 0}));
+  EXPECT_EQ(score("?", Answers{"?"}), (AnswerScore{true, true, 1}));
+  EXPECT_EQ(score("!", Answers{"?"}), (AnswerScore{false, false, 0}));
 }
 
 // Random words of few letters, so that answers overlap, with articles, marks and capital letters.
@@ -62,8 +74,8 @@ TEST(AnswerScores, AgreeWithPython) {
   std::ofstream cases(folder / "cases.jsonl");
   for (std::uint32_t i = 0; i < 3000; ++i) {
     const std::string text = random_text(rng, 3 * i);
-    const Answers answers = {random_text(rng, 3 * i + 1) + " end",
-                             random_text(rng, 3 * i + 2) + " x"};
+    const Answers answers = {random_text(rng, 3 * i + 1) + (i % 4 == 0 ? " the." : " end"),
+                             random_text(rng, 3 * i + 2) + (i % 5 == 0 ? " ?" : " x")};
     const AnswerScore got = score(text, answers);
     cases << JsonObject()
                  .add("text", text)

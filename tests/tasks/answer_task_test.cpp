@@ -128,7 +128,7 @@ TEST_F(AnswerTask, LossesAreThoseOfNaiveReadings) {
     for (const double other : {sums[1], sums[2]}) rank += other < best ? 1U : 0U;
     EXPECT_EQ(done->answer.rank, rank) << spec;
     std::vector<TokenId> likeliest;
-    while (likeliest.size() < of.longest) {
+    while (likeliest.size() < of.longest + more_than_the_answer) {
       const auto logits = logits_after(asked, of, by, likeliest);
       likeliest.push_back(static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin()));
     }
@@ -160,13 +160,46 @@ TEST_F(AnswerTask, TheLikeliestOfTheRightChoicesCounts) {
 TEST_F(AnswerTask, TheAnswerEndsAtAStop) {
   TaskItem asked = item("story-fact", 1, 1);
   Answering by = how("dense");
-  by.longest_answer = 8;
   const auto whole = answer_task(asked, stream(asked), by);
   asked.stops = {"nowhere"};
   const auto longer = answer_task(asked, stream(asked), by);
-  ASSERT_TRUE(whole && longer);
+  by.longest_answer = 2;
+  const auto cut = answer_task(asked, stream(asked), by);
+  ASSERT_TRUE(whole && longer && cut);
   EXPECT_THAT(longer->answer.text, StartsWith(whole->answer.text + " ."));
+  EXPECT_EQ(words_in(longer->answer.text).value(), 2 + more_than_the_answer);
   EXPECT_EQ(whole->answer.text, asked.answers.front());
+  EXPECT_EQ(cut->answer.text, asked.answers.front());
+}
+
+// The context has room for the right answer and three tokens.
+TEST_F(AnswerTask, NoItemIsTooLongBecauseATextMayGoOn) {
+  TaskItem asked = item("story-fact", 1, 1);
+  asked.stops = {"nowhere"};
+  const TaskStream of = stream(asked);
+  model_.config.context = of.prompt.size() + 5;
+  EXPECT_EQ(tokens_of(of, how("dense")), model_.config.context);
+  const auto done = answer_task(asked, of, how("dense"));
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(words_in(done->answer.text).value(), 5U);
+  model_.config.context = of.prompt.size() + 1;
+  EXPECT_EQ(tokens_of(of, how("dense")), of.prompt.size() + 2);
+}
+
+// Of no probability that decides, the right choice is not the likeliest.
+TEST_F(AnswerTask, ARightChoiceIsBehindAWrongOneThatIsAsLikely) {
+  TaskItem asked = item("story-fact", 1, 1);
+  TaskStream of = stream(asked);
+  const auto right = std::ranges::find(of.right, true) - of.right.begin();
+  of.choices.push_back(of.choices.at(static_cast<std::size_t>(right)));
+  of.right.push_back(false);
+  EXPECT_EQ(answer_task(asked, of, how("dense")).value().answer.rank, 2U);
+  asked.answers = {"kiwi"};
+  asked.choices = {"kiwi", " kiwi"};
+  const auto refused = stream_of(asked, *tokenizer_, model_.config.begin_token);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("item 'story-fact-1', choices: 'kiwi' and ' kiwi' are the same tokens"));
 }
 
 // The end of what the bundled model can do: without the fact it guesses among twelve values.
