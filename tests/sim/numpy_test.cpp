@@ -113,7 +113,8 @@ TEST(NumPy, AgreesOnWhatASampleOfQueriesSays) {
 }
 
 // Which tokens keydiff, lagkv, rkv, q-filters and expected-attention evict, and when, beside
-// emulations of their public code: with budgets that hold, in blocks, and with prompts that are compressed once.
+// emulations of their public code: with budgets that hold, in blocks, and with prompts that are
+// compressed once.
 TEST(NumPy, EmulationsOfPublishedPoliciesEvictTheSameTokens) {
   const std::string python = test::python_with_numpy();
   if (python.empty()) GTEST_SKIP() << "no python3 with numpy on this machine";

@@ -1,4 +1,4 @@
-"""Which tokens keydiff, lagkv, rkv, q-filters and expected-attention evict, and when, by emulations of their public code in NumPy.
+"""Which tokens keydiff, lagkv, rkv, q-filters and expected-attention evict, and when: their public code in NumPy.
 
 Usage: published_policies.py TRACE RESULTS.db PROMPT
 RESULTS.db is the file of `kvcheck replay TRACE --prompt PROMPT -o FILE`. Each function states what a public
@@ -88,10 +88,10 @@ def expected_attention(cache, sinks=4, future=512, epsilon=0.01):
     mean = queries.mean(axis=0)
     spread = (queries - mean).T @ (queries - mean) / len(queries)
     ahead = np.eye(queries.shape[1])[:, None].repeat(len(cache.queries) + future, axis=1)
-    turn = cache.rotate(ahead)[:, -future:].mean(axis=1).T
+    mean_rotation = cache.rotate(ahead)[:, -future:].mean(axis=1).T
     keys, values, dim = cache.keys[sinks:], cache.values[sinks:], queries.shape[1]
-    logits = keys @ (turn @ mean) / np.sqrt(dim)
-    logits += np.einsum("ni,ij,nj->n", keys, turn @ spread @ turn.T, keys) / (2 * dim)
+    logits = keys @ (mean_rotation @ mean) / np.sqrt(dim)
+    logits += np.einsum("ni,ij,nj->n", keys, mean_rotation @ spread @ mean_rotation.T, keys) / (2 * dim)
     weights = np.exp(logits - logits.max())
     scores = (weights / weights.sum() + epsilon) * np.linalg.norm(values, axis=1)
     return np.concatenate([np.full(sinks, np.inf), scores])
@@ -100,8 +100,8 @@ def expected_attention(cache, sinks=4, future=512, epsilon=0.01):
 class Cache:
     """What is resident of one unit: a row of the trace for each token."""
 
-    def __init__(self, queries, keys, values, plain, turn):
-        self.all, self.plain, self.rotate = (queries, keys, values), plain, turn
+    def __init__(self, queries, keys, values, plain, rotate_rows):
+        self.all, self.plain, self.rotate = (queries, keys, values), plain, rotate_rows
         self.residents = np.arange(0)
         self.filtered, self.filter = 0, None
 
