@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <ostream>
 #include <span>
 #include <string>
@@ -17,7 +16,6 @@
 #include "kvcheck/cli/report/compare_means.h"
 #include "kvcheck/cli/report/compared_results.h"
 #include "kvcheck/reports/compare/compare_tables.h"
-#include "kvcheck/reports/compare/complete_runs.h"
 #include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/store/results.h"
 #include "kvcheck/sim/spec/spec.h"
@@ -108,25 +106,9 @@ constexpr std::string_view help =
     "\n"
     "Exit status: 0 nothing became worse, or one file; 1 a spec is worse in AFTER.db (with fewer\n"
     "than six texts: its mean is worse by more than the margin); 2 usage or bad input; 3 nothing\n"
-    "became worse, but AFTER.db lacks a spec or a text of BEFORE.db.\n";
+    "became worse, but AFTER.db lacks a spec, a text, a value or a seed of BEFORE.db.\n";
 
 using Runs = std::vector<reports::StoredRun>;
-
-Result<Runs> runs_of(const Arguments& arguments, const std::string& path) {
-  const auto id = arguments.count("run", 1, std::numeric_limits<std::int64_t>::max());
-  if (!id) return id.error();
-  if (*id) {
-    auto run = reports::read_run(path, static_cast<std::int64_t>(**id));
-    if (!run) return run.error();
-    Runs one;
-    one.push_back(*std::move(run));
-    return one;
-  }
-  auto runs = reports::complete_runs(path);
-  if (!runs) return runs.error();
-  if (!runs->empty()) return runs;
-  return usage_error(path + " has no complete run; kvcheck report --list lists its runs");
-}
 
 Result<reports::CompareOptions> options_of(const Arguments& arguments,
                                            const std::vector<Runs>& runs,
@@ -156,30 +138,15 @@ Result<reports::CompareOptions> options_of(const Arguments& arguments,
   return options;
 }
 
-// What every file of the command line holds; some options are for one file.
-Result<std::vector<Runs>> files_of(const Arguments& arguments) {
-  const std::span<const std::string> files = arguments.operands();
-  for (const std::string name : {"run", "against", "means"}) {
-    if (files.size() == 1 || !arguments.given(name)) continue;
-    return usage_error("--" + name +
-                       " is for one file; two files are compared spec by spec, all their runs");
-  }
-  std::vector<Runs> runs;
-  for (const std::string& file : files) {
-    auto read = runs_of(arguments, file);
-    if (!read) return read.error();
-    runs.push_back(*std::move(read));
-  }
-  return runs;
-}
-
 Result<reports::Comparison> comparison_of(const std::vector<Runs>& runs,
                                           const reports::Measure& measure,
                                           const reports::Selection& selection,
                                           reports::CompareOptions options) {
   const reports::MeasuredTexts first = reports::measured(runs.front(), measure, selection);
   if (runs.size() == 2) {
-    return reports::compare_files(first, reports::measured(runs[1], measure, selection), measure,
+    reports::Selection of_second = selection;
+    of_second.models = first.models;
+    return reports::compare_files(first, reports::measured(runs[1], measure, of_second), measure,
                                   options);
   }
   auto against = measured_among(options.against, first);
@@ -188,19 +155,26 @@ Result<reports::Comparison> comparison_of(const std::vector<Runs>& runs,
   return reports::compare_specs(first, measure, options);
 }
 
-Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& arguments,
-                                                        const std::vector<Runs>& runs,
-                                                        std::span<const reports::Measure> measures,
-                                                        const reports::Selection& selection,
-                                                        std::ostream& notes) {
+struct Compared {
+  std::vector<reports::Comparison> comparisons{};  // that have rows
+  bool missing = false;  // the second file lacks something, of these or of another measure
+};
+
+Result<Compared> comparisons_of(const Arguments& arguments,
+                                const std::vector<Runs>& runs,
+                                std::span<const reports::Measure> measures,
+                                const reports::Selection& selection,
+                                std::ostream& notes) {
   const auto options = options_of(arguments, runs, selection);
   if (!options) return options.error();
-  std::vector<reports::Comparison> comparisons;
+  Compared compared;
+  std::vector<reports::Comparison>& comparisons = compared.comparisons;
   std::vector<std::string> lacking;
   std::string apart;  // what each file alone has
   for (const reports::Measure& measure : measures) {
     auto comparison = comparison_of(runs, measure, selection, *options);
     if (!comparison) return comparison.error();
+    compared.missing = compared.missing || comparison->missing > 0;
     if (!comparison->rows.empty()) {
       comparisons.push_back(*std::move(comparison));
     } else if (arguments.given("measure") || !comparison->left_out.empty()) {
@@ -219,9 +193,9 @@ Result<std::vector<reports::Comparison>> comparisons_of(const Arguments& argumen
   const std::string what =
       files.size() == 2 ? " that such a measure is known of" : " in such a measure";
   if (comparisons.empty()) return usage_error(why + what + because);
-  if (lacking.empty()) return comparisons;
+  if (lacking.empty()) return compared;
   notes << "Note: " << why << " in " << join(lacking, ", ") << because << ".\n";
-  return comparisons;
+  return compared;
 }
 
 Result<void> write_files(const std::vector<reports::Comparison>& comparisons,
@@ -271,19 +245,20 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
     if (!done) return done.error();
     return Outcome::done;
   }
-  const auto comparisons = comparisons_of(*arguments, *runs, *measures, *selection, streams.err);
-  if (!comparisons) return comparisons.error();
-  if (auto done = write_files(*comparisons, outputs, streams); !done) return done.error();
-  for (const reports::Comparison& comparison : *comparisons) {
+  const auto compared = comparisons_of(*arguments, *runs, *measures, *selection, streams.err);
+  if (!compared) return compared.error();
+  const std::vector<reports::Comparison>& comparisons = compared->comparisons;
+  if (auto done = write_files(comparisons, outputs, streams); !done) return done.error();
+  for (const reports::Comparison& comparison : comparisons) {
     if (outputs.on_standard_output()) continue;
     streams.out << comparison.title() << ", " << comparison.measure.counted(comparison.texts)
                 << "\n\n"
                 << to_text(reports::table_of(comparison), streams.columns) << "\n"
                 << folded(reports::words_of(comparison), streams.columns) << "\n\n";
   }
-  if (reports::any_worse(*comparisons)) return Outcome::law_broken;
-  if (!reports::any_missing(*comparisons)) return Outcome::done;
-  streams.err << "kvcheck compare: the second file lacks specs or texts of the first\n";
+  if (reports::any_worse(comparisons)) return Outcome::law_broken;
+  if (!compared->missing) return Outcome::done;
+  streams.err << "kvcheck compare: the second file lacks something that the first has\n";
   return Outcome::incomplete;
 }
 

@@ -10,8 +10,10 @@
 
 #include "kvcheck/base/text/text.h"
 #include "kvcheck/reports/compare/compare_tables.h"
+#include "kvcheck/reports/compare/complete_runs.h"
 #include "kvcheck/reports/compare/named_spec.h"
 #include "kvcheck/reports/compare/run_sizes.h"
+#include "kvcheck/reports/store/results.h"
 
 namespace kv::cli {
 namespace {
@@ -163,6 +165,24 @@ Result<std::optional<std::string>> group_of(const Arguments& arguments,
   return std::optional<std::string>(group);
 }
 
+using Runs = std::vector<reports::StoredRun>;
+
+Result<Runs> runs_of(const Arguments& arguments, const std::string& path) {
+  const auto id = arguments.count("run", 1, std::numeric_limits<std::int64_t>::max());
+  if (!id) return id.error();
+  if (*id) {
+    auto run = reports::read_run(path, static_cast<std::int64_t>(**id));
+    if (!run) return run.error();
+    Runs one;
+    one.push_back(*std::move(run));
+    return one;
+  }
+  auto runs = reports::complete_runs(path);
+  if (!runs) return runs.error();
+  if (!runs->empty()) return runs;
+  return usage_error(path + " has no complete run; kvcheck report --list lists its runs");
+}
+
 }  // namespace
 
 Result<std::vector<reports::Measure>> measures_of(const Arguments& arguments) {
@@ -249,6 +269,22 @@ Result<reports::Selection> selection_of(const Arguments& arguments,
   }
   selection.accepts = [accepted](const Spec& spec) { return accepted.contains(spec.canonical()); };
   return selection;
+}
+
+Result<std::vector<Runs>> files_of(const Arguments& arguments) {
+  const std::span<const std::string> files = arguments.operands();
+  for (const std::string name : {"run", "against", "means"}) {
+    if (files.size() == 1 || !arguments.given(name)) continue;
+    return usage_error("--" + name +
+                       " is for one file; two files are compared spec by spec, all their runs");
+  }
+  std::vector<Runs> runs;
+  for (const std::string& file : files) {
+    auto read = runs_of(arguments, file);
+    if (!read) return read.error();
+    runs.push_back(*std::move(read));
+  }
+  return runs;
 }
 
 }  // namespace kv::cli

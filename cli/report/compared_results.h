@@ -12,6 +12,11 @@
 
 namespace kv::cli {
 
+// The complete runs of every file of the command line, or of one file that which --run names.
+// Errors: the file cannot be read, or has no such run; two files, and an option that is for one.
+// Requires --run, --against and --means in the table.
+Result<std::vector<std::vector<reports::StoredRun>>> files_of(const Arguments& arguments);
+
 // The measures that --measure names, or all that comparisons are of; with --layer those of replays,
 // and with --group those of tasks.
 // Error: no such measure, with the nearest name.

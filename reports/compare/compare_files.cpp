@@ -1,25 +1,87 @@
 // Two results files, spec by spec.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
 
+#include "kvcheck/policies/claims.h"
 #include "kvcheck/reports/compare/compared_pairs.h"
 
 namespace kv::reports {
 namespace {
 
-// The values of the spec in the order of `texts`; NaN where they were not measured.
-std::vector<double> arranged(const MeasuredTexts& all,
-                             const std::vector<double>& values,
-                             const std::vector<std::string>& texts) {
-  std::vector<double> out;
-  for (const std::string& text : texts) {
-    const auto at = std::ranges::find(all.texts, text) - all.texts.begin();
-    out.push_back(static_cast<std::size_t>(at) < values.size()
-                      ? values[static_cast<std::size_t>(at)]
-                      : not_measured);
+// The values of one spec in both files, text by text.
+class SpecPair {
+ public:
+  SpecPair(const MeasuredSpec& before, const MeasuredSpec& after)
+      : draws_(draws(*after.spec.policy)), before_(before), after_(after) {}
+
+  // Adds a text, which has these places in the two files. Of a policy that draws, those seeds count
+  // that both have; all, if they have none in common.
+  void add(std::size_t before, std::size_t after) {
+    values_before.push_back(before_.values[before]);
+    values_after.push_back(after_.values[after]);
+    const std::vector<SeedValue>& old = before_.seeds[before];
+    const std::vector<SeedValue>& now = after_.seeds[after];
+    lost.push_back(!old.empty() && now.empty());
+    if (!draws_ || old.empty() || now.empty()) return;
+    SeedMeans common;
+    for (const SeedValue& one : old) {
+      const auto other = std::ranges::find(now, one.seed, &SeedValue::seed);
+      if (other != now.end()) common.add(one.value, other->value);
+    }
+    if (common.count == old.size() && common.count == now.size()) return;
+    same_seeds = false;
+    lost_seeds = lost_seeds || common.count < old.size();
+    same_draws = same_draws && common.count > 0;
+    if (common.count == 0) return;
+    values_before.back() = common.before / static_cast<double>(common.count);
+    values_after.back() = common.after / static_cast<double>(common.count);
   }
-  return out;
+
+  std::vector<double> values_before{};
+  std::vector<double> values_after{};
+  std::vector<bool> lost{};  // by text: only the first file has a value
+  bool same_seeds = true;
+  bool lost_seeds = false;  // some are in the first file only
+  bool same_draws = true;   // no: some text has no seed in both
+
+ private:
+  struct SeedMeans {
+    double before = 0;
+    double after = 0;
+    std::size_t count = 0;
+
+    void add(double old, double now) {
+      before += old;
+      after += now;
+      ++count;
+    }
+  };
+
+  bool draws_;
+  const MeasuredSpec& before_;
+  const MeasuredSpec& after_;
+};
+
+// The places of the texts that both files have, in the order of the first.
+struct CommonTexts {
+  std::vector<std::size_t> before{};
+  std::vector<std::size_t> after{};
+};
+
+CommonTexts common_texts(const MeasuredTexts& before, const MeasuredTexts& after) {
+  std::map<std::string_view, std::size_t> known;
+  for (std::size_t i = 0; i < after.texts.size(); ++i) known.emplace(after.texts[i], i);
+  CommonTexts common;
+  for (std::size_t i = 0; i < before.texts.size(); ++i) {
+    const auto found = known.find(before.texts[i]);
+    if (found == known.end()) continue;
+    common.before.push_back(i);
+    common.after.push_back(found->second);
+  }
+  return common;
 }
 
 bool has(const std::vector<std::string>& all, const std::string& one) {
@@ -54,11 +116,86 @@ std::vector<std::string> canonicals_of(const MeasuredTexts& all) {
   return names;
 }
 
+// Says that the models of the two files differ, which may be why texts are in one file only.
+void compare_models(const MeasuredTexts& before,
+                    const MeasuredTexts& after,
+                    Comparison& comparison) {
+  const auto known = [](const MeasuredTexts& all, bool with_bytes) {
+    std::set<std::pair<std::uint64_t, std::size_t>> weights;
+    for (const MeasuredModel& model : all.models) {
+      weights.emplace(model.weights, with_bytes ? model.bytes : 0);
+    }
+    return weights;
+  };
+  if (before.models.empty() || after.models.empty()) return;
+  if (known(before, false) != known(after, false)) {
+    comparison.left_out.emplace_back("The weights of the models in the two files are not the same");
+  } else if (known(before, true) != known(after, true)) {
+    comparison.left_out.emplace_back(
+        "The two files store the weights of the models as other types, since they take another "
+        "number of bytes");
+  }
+}
+
+// What only one of the files has of the specs that both have.
+struct Gaps {
+  std::vector<std::string> lost{};         // a spec on a text, in the first file only
+  std::vector<std::string> other_seeds{};  // specs
+  std::vector<std::string> other_draws{};  // specs
+  std::size_t lost_seeds = 0;              // specs
+};
+
+void say_gaps(const Gaps& gaps, Comparison& comparison) {
+  leave_out(comparison, gaps.lost, "value", "in the first file only");
+  leave_out(comparison, gaps.other_seeds, "spec",
+            "measured with other seeds in the second file, and the seeds that both have count");
+  leave_out(comparison, gaps.other_draws, "spec",
+            "without a common seed on some text, so that the draws differ, too");
+  comparison.missing += gaps.lost.size() + gaps.lost_seeds;
+}
+
+// Adds a row for each spec that has values in both files, on the texts that both have.
+Family pair_specs(const MeasuredTexts& before, const MeasuredTexts& after, Comparison& comparison) {
+  const CommonTexts texts = common_texts(before, after);
+  comparison.texts = texts.before.size();
+  const auto old_specs = canonicals_of(before);
+  const std::vector<std::string> names = names_of(after);
+  Gaps gaps;
+  Family family;
+  for (std::size_t i = 0; i < after.specs.size(); ++i) {
+    const auto old = std::ranges::find(old_specs, after.specs[i].canonical) - old_specs.begin();
+    if (static_cast<std::size_t>(old) == old_specs.size()) continue;
+    SpecPair pair(before.specs[static_cast<std::size_t>(old)], after.specs[i]);
+    for (std::size_t k = 0; k < texts.before.size(); ++k) pair.add(texts.before[k], texts.after[k]);
+    const std::string name = named_at_budget(after.specs[i], names[i]);
+    for (std::size_t k = 0; k < texts.before.size(); ++k) {
+      if (pair.lost[k]) gaps.lost.push_back(name + " on " + before.names[texts.before[k]]);
+    }
+    if (!pair.same_seeds) (pair.same_draws ? gaps.other_seeds : gaps.other_draws).push_back(name);
+    gaps.lost_seeds += pair.lost_seeds ? 1U : 0U;
+    comparison.rows.push_back(row_of(after.specs[i], names[i]));
+    comparison.rows.back().same_draws = pair.same_draws;
+    family.columns.push_back(filled(
+        test_pairs(comparison.rows.back(), pair.values_after, pair.values_before, comparison)));
+    if (comparison.rows.back().test.pairs == 0) {
+      comparison.rows.pop_back();
+      family.columns.pop_back();
+      continue;
+    }
+    family.of_row.push_back(family.contrasts.size());
+    family.contrasts.push_back({.of = family.columns.size() - 1});
+  }
+  say_gaps(gaps, comparison);
+  return family;
+}
+
 }  // namespace
 
 bool Comparison::worse(const ComparedSpec& row) const {
   const bool lower = row.mean < row.other_mean;
   if (row.finding == Finding::few) {
+    // Other draws alone may make such a difference.
+    if (!row.same_draws) return false;
     return lower == measure.more_is_better && std::abs(row.mean - row.other_mean) > margin;
   }
   return row.finding == (measure.more_is_better ? Finding::lower : Finding::higher);
@@ -69,10 +206,6 @@ bool any_worse(std::span<const Comparison> comparisons) {
     return one.files &&
            std::ranges::any_of(one.rows, [&](const ComparedSpec& row) { return one.worse(row); });
   });
-}
-
-bool any_missing(std::span<const Comparison> comparisons) {
-  return std::ranges::any_of(comparisons, [](const Comparison& one) { return one.missing > 0; });
 }
 
 Comparison compare_files(const MeasuredTexts& before,
@@ -89,45 +222,21 @@ Comparison compare_files(const MeasuredTexts& before,
     const std::string file = before.specs.empty() ? "first" : "second";
     comparison.left_out.push_back(std::string(no_dense) + ", which the " + file +
                                   " file does not have");
+    comparison.missing = before.specs.size();
     return comparison;
   }
-  // First, because it may be why texts are in one file only.
-  if (!before.weights.empty() && !after.weights.empty() && before.weights != after.weights) {
-    comparison.left_out.emplace_back("The weights of the models in the two files are not the same");
-  }
+  compare_models(before, after, comparison);
   const std::string_view units = measure.units();
   const std::string unit(units.substr(0, units.size() - 1));  // "text" of "texts"
   const auto lost_texts = missing_texts(before, after);
   leave_out(comparison, lost_texts, unit, "in the first file only");
   leave_out(comparison, missing_texts(after, before), unit, "in the second file only");
-  const auto old_specs = canonicals_of(before);
-  const auto new_specs = canonicals_of(after);
-  const auto lost_specs = missing_specs(before, new_specs);
+  const auto lost_specs = missing_specs(before, canonicals_of(after));
   leave_out(comparison, lost_specs, "spec", "in the first file only");
   comparison.missing = lost_texts.size() + lost_specs.size();
-  leave_out(comparison, missing_specs(after, old_specs), "spec", "in the second file only");
-  std::vector<std::string> texts;
-  std::ranges::copy_if(before.texts, std::back_inserter(texts),
-                       [&](const std::string& text) { return has(after.texts, text); });
-  comparison.texts = texts.size();
-  const std::vector<std::string> names = names_of(after);
-  Family family;
-  for (std::size_t i = 0; i < after.specs.size(); ++i) {
-    const auto old = std::ranges::find(old_specs, after.specs[i].canonical) - old_specs.begin();
-    if (static_cast<std::size_t>(old) == old_specs.size()) continue;
-    comparison.rows.push_back(row_of(after.specs[i], names[i]));
-    family.columns.push_back(filled(test_pairs(
-        comparison.rows.back(), arranged(after, after.specs[i].values, texts),
-        arranged(before, before.specs[static_cast<std::size_t>(old)].values, texts), comparison)));
-    if (comparison.rows.back().test.pairs == 0) {
-      comparison.rows.pop_back();
-      family.columns.pop_back();
-      continue;
-    }
-    family.of_row.push_back(family.contrasts.size());
-    family.contrasts.push_back({.of = family.columns.size() - 1});
-  }
-  find(comparison, family);
+  leave_out(comparison, missing_specs(after, canonicals_of(before)), "spec",
+            "in the second file only");
+  find(comparison, pair_specs(before, after, comparison));
   return comparison;
 }
 

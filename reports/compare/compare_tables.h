@@ -43,6 +43,7 @@ struct ComparedSpec {
   double outside_margin_p = not_measured;
   Finding finding = Finding::not_shown;
   bool same_queries = true;  // no: means of its group are over queries that begin elsewhere
+  bool same_draws = true;    // no: some text has no seed in both files
 };
 
 // All comparisons of one measure.
@@ -59,13 +60,14 @@ struct Comparison {
   bool with_best = false;              // specs are compared with the best of their budget
   // The name of the complete cache, if specs are compared with it and options.against is empty.
   std::string complete{};
-  std::size_t missing = 0;  // specs and texts that the second file lacks
+  // Specs, texts, values of both, and specs with seeds, that the second file lacks.
+  std::size_t missing = 0;
   // As sentences: specs and texts that only one side has, models that differ, and means over other
   // queries.
   std::vector<std::string> left_out{};
 
   // Whether the row's value is worse than the other one: shown for other texts, or, with too few
-  // texts for that, beyond the margin on these.
+  // texts for that and the same draws, beyond the margin on these.
   [[nodiscard]] bool worse(const ComparedSpec& row) const;
 
   // The measure's title, with the layer or the group if there is one.
@@ -78,10 +80,8 @@ Comparison compare_files(const MeasuredTexts& before,
                          const Measure& measure,
                          const CompareOptions& options);
 
-// Whether the second of two files is worse than the first in anything, or lacks a spec or a text of
-// it; of one file's specs never.
+// Whether the second of two files is worse than the first in anything; of one file's specs never.
 bool any_worse(std::span<const Comparison> comparisons);
-bool any_missing(std::span<const Comparison> comparisons);
 
 // The place among all.specs of the one that evicts nothing and reads all, under the policy `dense`.
 // Among several it is the only one that names no storage. nullopt if there is none.

@@ -121,8 +121,19 @@ class Collected {
     more = more || stored_more(cell);
   }
 
-  void note_weights(const ModelInputs& inputs) {
-    if (inputs.weights != 0) weights_.insert(inputs.weights);
+  // The name of the model of an evaluation or of answers, which it takes note of.
+  template <typename ModelResult>
+  std::string model_of(const ModelResult& result) {
+    std::string name = last_part(result.model);
+    const std::uint64_t weights = result.inputs.weights;
+    if (weights == 0) return name;
+    const auto& known = selection_.models;
+    if (std::ranges::find(known, name, &MeasuredModel::name) == known.end()) {
+      const auto same = std::ranges::find(known, weights, &MeasuredModel::weights);
+      if (same != known.end()) name = same->name;
+    }
+    models_.insert({name, weights, result.weight_bytes});
+    return name;
   }
 
   [[nodiscard]] MeasuredTexts means() const {
@@ -133,21 +144,23 @@ class Collected {
     }
     out.layer = selection_.layer;
     out.group = selection_.group;
-    out.weights = weights_;
+    out.models = models_;
     for (const Spec& spec : specs_.values) {
       const std::string canonical = spec.canonical();
       const auto replayed = stored_more_.find(canonical);
       const bool more = replayed == stored_more_.end() ? stores_more(spec) : replayed->second;
-      out.specs.push_back(
-          {spec, canonical, more, std::vector<double>(texts_.values.size(), not_measured)});
+      out.specs.push_back({spec, canonical, more,
+                           std::vector<double>(texts_.values.size(), not_measured),
+                           std::vector<std::vector<SeedValue>>(texts_.values.size())});
     }
     for (const auto& [place, first] : first_) {
       out.specs[place.second].first_queries.resize(texts_.values.size());
       out.specs[place.second].first_queries[place.first] = first;
     }
     for (const auto& [place, seeds] : seeds_) {
-      out.specs[place.second].values[place.first] =
-          selection_.spread ? deviation_of(seeds) : mean_of(seeds);
+      MeasuredSpec& spec = out.specs[place.second];
+      spec.values[place.first] = selection_.spread ? deviation_of(seeds) : mean_of(seeds);
+      for (const auto& [seed, value] : seeds) spec.seeds[place.first].push_back({seed, value});
     }
     return out;
   }
@@ -173,7 +186,7 @@ class Collected {
   std::map<std::string, bool> stored_more_;  // by the canonical text, of specs that were replayed
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
   std::map<std::pair<std::size_t, std::size_t>, FirstTarget> first_;
-  std::set<std::uint64_t> weights_;
+  std::set<MeasuredModel> models_;
 };
 
 void add_replays(Collected& collected,
@@ -198,11 +211,11 @@ void add_evaluations(Collected& collected,
                      const std::optional<std::size_t>& window) {
   for (const ClosedLoopResult& text : run.evaluations) {
     if (window && text.window != *window) continue;
-    collected.note_weights(text.inputs);
+    const NamedText name = named(text, collected.model_of(text));
     for (const ClosedLoopCell& cell : text.cells) {
       std::optional<FirstTarget> first;
       if (measure != "loss" && !measure.starts_with("recall")) first = first_target(text, cell);
-      collected.add(named(text), cell.cell, evaluated(text, cell, measure), first);
+      collected.add(name, cell.cell, evaluated(text, cell, measure), first);
     }
   }
 }
@@ -212,13 +225,14 @@ void add_tasks(Collected& collected,
                std::string_view measure,
                const Selection& selection) {
   for (const TaskResult& result : run.tasks) {
-    collected.note_weights(result.inputs);
+    const std::string model = collected.model_of(result);
     for (const TaskCell& cell : result.cells) {
       const std::vector<double> values = score_values(result, cell, measure);
       for (std::size_t i = 0; i < values.size(); ++i) {
         const AskedItem& item = result.items[i];
         if (selection.group && item.group != *selection.group) continue;
-        collected.add(named(result, item, selection.items_by_text), cell.cell, values[i]);
+        const NamedText name = named(result, item, model, selection.items_by_text);
+        collected.add(name, cell.cell, values[i]);
       }
     }
   }

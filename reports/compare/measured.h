@@ -17,6 +17,11 @@
 
 namespace kv::reports {
 
+struct SeedValue {
+  std::uint64_t seed = 0;
+  double value = 0;
+};
+
 // One spec on every text.
 struct MeasuredSpec {
   Spec spec;
@@ -24,9 +29,19 @@ struct MeasuredSpec {
   // Than its budget, in any replay of the runs; without one, as the spec lets expect.
   bool stores_more = false;
   std::vector<double> values{};  // by text, the mean over seeds and heads; NaN: not measured
+  std::vector<std::vector<SeedValue>> seeds{};  // by text, what `values` are means of, by seed
   // By text, of a mean over queries: the first that counts, which is also the first target that it
   // predicts. Empty for other measures.
   std::vector<FirstTarget> first_queries{};
+};
+
+// A model of evaluations or tasks whose weights are known.
+struct MeasuredModel {
+  std::string name;           // without folders
+  std::uint64_t weights = 0;  // ModelInputs::weights
+  std::size_t bytes = 0;      // that the weights take, which depends on how they are stored
+
+  auto operator<=>(const MeasuredModel&) const = default;
 };
 
 // A measure over the texts of some runs.
@@ -42,8 +57,7 @@ struct MeasuredTexts {
   std::vector<MeasuredSpec> specs{};   // in the order in which runs have them first
   std::optional<std::size_t> layer{};  // Selection::layer
   std::optional<std::string> group{};  // Selection::group
-  // The checksums of the models of evaluations or tasks, of those that are known.
-  std::set<std::uint64_t> weights{};
+  std::set<MeasuredModel> models{};
 };
 
 // Which results count.
@@ -56,6 +70,9 @@ struct Selection {
   // False: an item is what has one id in one file, because results of older versions have no
   // checksums of items.
   bool items_by_text = true;
+  // A model with the weights of one of these, and another name than all of them, is called by its
+  // name: the same model in another folder.
+  std::set<MeasuredModel> models{};
   // Values are standard deviations over seeds (n - 1) instead of means; NaN of a single seed.
   bool spread = false;
 };

@@ -7,10 +7,6 @@
 namespace kv::reports {
 namespace {
 
-std::string last_part(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
 NamedText with_checksum(const std::string& before,
                         const std::string& file,
                         std::uint64_t checksum,
@@ -21,19 +17,26 @@ NamedText with_checksum(const std::string& before,
 
 }  // namespace
 
+std::string last_part(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
 NamedText named(const TraceInfo& trace) {
   return with_checksum("", trace.name, trace.checksum, marks_text(trace.marks));
 }
 
-NamedText named(const ClosedLoopResult& text) {
-  return with_checksum(last_part(text.model) + " on ", last_part(text.text), text.checksum,
+NamedText named(const ClosedLoopResult& text, const std::string& model) {
+  return with_checksum(model + " on ", last_part(text.text), text.checksum,
                        ", " + std::to_string(text.tokens) + " tokens in " +
                            std::to_string(text.streams) + " streams, " + text.storage +
                            marks_text(text.marks));
 }
 
-NamedText named(const TaskResult& result, const AskedItem& item, bool by_text) {
-  const std::string after = ", " + last_part(result.model) + ", " + result.storage;
+NamedText named(const TaskResult& result,
+                const AskedItem& item,
+                const std::string& model,
+                bool by_text) {
+  const std::string after = ", " + model + ", " + result.storage;
   const std::string of = "item " + item.id + " of ";
   const std::string file = last_part(result.file);
   if (!by_text || item.checksum == 0) return with_checksum(of, file, result.checksum, after);

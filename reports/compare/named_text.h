@@ -16,12 +16,20 @@ struct NamedText {
   std::string name;
 };
 
+// The path without its folders.
+std::string last_part(const std::string& path);
+
 NamedText named(const TraceInfo& trace);
-NamedText named(const ClosedLoopResult& text);
 NamedText named(const TimingResult& result, const TimedCell& cell);
+
+// `model` is what the model is called.
+NamedText named(const ClosedLoopResult& text, const std::string& model);
 
 // `by_text` is Selection::items_by_text. An item without a checksum of its own is what has this id
 // in its file.
-NamedText named(const TaskResult& result, const AskedItem& item, bool by_text);
+NamedText named(const TaskResult& result,
+                const AskedItem& item,
+                const std::string& model,
+                bool by_text);
 
 }  // namespace kv::reports
