@@ -12,6 +12,9 @@ namespace kv {
 Result<boost::json::value> json_value(std::string_view text,
                                       const std::string& name,
                                       std::string_view expected) {
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    return malformed("'" + name + "' begins with a byte order mark; expected a file without one");
+  }
   boost::json::stream_parser parser;
   boost::json::error_code failed;
   const std::size_t used = parser.write_some(text.data(), text.size(), failed);

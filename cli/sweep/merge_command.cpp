@@ -56,7 +56,9 @@ Result<Outcome> run(std::span<const std::string> words, Streams& streams) {
     streams.out << "'" << printable_line(output) << "' holds " << merged->held << " of "
                 << merged->total << " cells of the plan: " << merged->added << " were added";
     if (merged->shared > 0) {
-      streams.out << ", " << merged->shared << " were there with the same results";
+      streams.out << ", " << merged->shared
+                  << (merged->times ? " were there, whose times were kept"
+                                    : " were there with the same results");
     }
     streams.out << (merged->complete()
                         ? ".\n"

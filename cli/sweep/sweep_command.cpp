@@ -1,6 +1,7 @@
 #include "kvcheck/cli/sweep/sweep_command.h"
 
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <utility>
@@ -232,6 +233,8 @@ Result<void> run_request(Request& request, Followers* followers, Streams& stream
       error.message += "; no cell was finished";
       return error;
     }
+    // Removed while it was open.
+    if (!std::filesystem::exists(request.output)) return error;
     error.message +=
         "; " + held_words(request, file->held()) + ", and the same command continues from there";
     return error;

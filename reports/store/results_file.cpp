@@ -24,7 +24,10 @@ Result<void> check_whole(Database& database) {
   if (verdict == "ok") return {};
   // The check calls a page damaged that the disk did not give.
   if (const auto unread = database.read_failure()) return *unread;
-  return malformed("'" + database.path() + "' is damaged: " + printable_line(verdict));
+  // The line before the verdict names the database.
+  const std::string_view words =
+      std::string_view(verdict).substr(verdict.starts_with("***") ? verdict.find('\n') + 1 : 0);
+  return malformed("'" + database.path() + "' is damaged: " + printable_line(words));
 }
 
 // A writer that was killed while it created the file leaves pages that the first reader undoes.

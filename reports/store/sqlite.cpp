@@ -75,6 +75,12 @@ Error Database::error(int code) const {
     case SQLITE_FULL:
       return io_error("cannot write " + file + ": the disk is full");
     case SQLITE_READONLY:
+      // The name has no file, or another one, to which the journal would not belong.
+      if (sqlite3_extended_errcode(handle_) == SQLITE_READONLY_DBMOVED) {
+        return io_error("cannot write " + file +
+                        ": it was removed or replaced while it was open, and what was written to " +
+                        "it is lost");
+      }
       return io_error("cannot write " + file + ": it is read-only");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

@@ -52,16 +52,15 @@ Result<void> check_same(const Input& first, const Input& other) {
       printable_line(a.identity) + ")");
 }
 
-Error differs(const std::string& path, const std::string& output, const std::string& what) {
-  return malformed(quoted(path) + " and " + quoted(output) + " have different results of " +
+Error differs(const std::string& path, const std::string& what) {
+  return malformed(quoted(path) + " has another result than the files before it of " +
                    printable_line(what) + "; expected the same, because nothing but the plan " +
-                   "decides them");
+                   "decides it");
 }
 
 class Merge {
  public:
-  Merge(SweepFile& file, SweepKind kind, std::string output)
-      : file_(file), kind_(kind), output_(std::move(output)) {}
+  Merge(SweepFile& file, SweepKind kind) : file_(file), kind_(kind) {}
 
   // Adds the cells of one source of an input.
   Result<void> add(Input& input, std::span<const HeldCell> cells, Merged& merged) {
@@ -90,24 +89,22 @@ class Merge {
     const auto own = file_.at(place);
     if (!own) return own.error();
     if (bytes_of_source(*own) != bytes_of_source(source)) {
-      return differs(input.path, output_, source_words(source));
+      return differs(input.path, source_words(source));
     }
     const std::size_t last = cells_in(source) - 1;
     if (bytes_of_cell(*own, 0) == bytes_of_cell(source, last)) return {};
-    return differs(input.path, output_, cell_words(source, last));
+    return differs(input.path, cell_words(source, last));
   }
 
   SweepFile& file_;
   SweepKind kind_;
-  std::string output_;
 };
 
 Result<Merged> merge_into(SweepFile& file,
                           std::vector<Input>& inputs,
-                          const std::string& output,
                           const MergeProgress& progress) {
   Merged merged;
-  Merge merge(file, inputs.front().run.sweep.kind, output);
+  Merge merge(file, inputs.front().run.sweep.kind);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto cells = held_cells(inputs[i].database, inputs[i].run);
     if (!cells) return cells.error();
@@ -128,6 +125,7 @@ Result<Merged> merge_into(SweepFile& file,
   if (const auto finished = file.finish(); !finished) return finished.error();
   merged.held = file.held();
   merged.total = inputs.front().run.sweep.total;
+  merged.times = inputs.front().run.sweep.kind == SweepKind::speed;
   return merged;
 }
 
@@ -149,7 +147,7 @@ Result<Merged> merge_sweeps(std::span<const std::string> inputs,
   }
   auto file = SweepFile::open(output, opened.front().run.sweep);
   if (!file) return file.error();
-  auto merged = merge_into(*file, opened, output, progress);
+  auto merged = merge_into(*file, opened, progress);
   if (!merged) file->discard();
   return merged;
 }

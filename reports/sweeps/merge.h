@@ -12,9 +12,10 @@ namespace kv::reports {
 
 struct Merged {
   std::size_t added = 0;   // cells that the output did not hold
-  std::size_t shared = 0;  // cells that several files hold, with the same results
+  std::size_t shared = 0;  // cells that several files hold: with the same results, or other times
   std::size_t held = 0;    // cells of the output
   std::size_t total = 0;   // cells of the plan
+  bool times = false;      // the sweep is of timings
 
   [[nodiscard]] bool complete() const { return held == total; }
 };

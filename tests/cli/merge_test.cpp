@@ -92,7 +92,8 @@ TEST_F(Merge, NamesTheCellOfWhichResultsDiffer) {
          " (SELECT max(id) FROM cells WHERE spec LIKE 'random%')");
   const Ran ran = merge({"whole.db", "a.db"}, "run.db");
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("have different results of the cell 'random:"));
+  EXPECT_THAT(ran.err,
+              HasSubstr("has another result than the files before it of the cell 'random:"));
   EXPECT_THAT(ran.err, HasSubstr("with seed "));
   EXPECT_THAT(folder_.names(), ElementsAre("a.db", "b.db", "plan.json", "whole.db"));
 }
@@ -100,7 +101,7 @@ TEST_F(Merge, NamesTheCellOfWhichResultsDiffer) {
 TEST_F(Merge, NamesTheTraceOfWhichResultsDiffer) {
   tamper("a.db", "UPDATE dense SET entropy = entropy + 0.5");
   EXPECT_THAT(merge({"whole.db", "a.db"}, "run.db").err,
-              HasSubstr("have different results of the trace '"));
+              HasSubstr("has another result than the files before it of the trace '"));
 }
 
 TEST_F(Merge, RefusesOtherPlansTracesAndVersions) {

@@ -238,6 +238,7 @@ TEST(SweepCommand, OfAWrongPlanIsOneSentenceAndNoFile) {
   const std::string trace = R"({"replay": {"traces": ["synthetic:zipf:tokens=64"], )";
   for (const Wrong& wrong : std::vector<Wrong>{
            {"{\n\"replay\": {,}}", "' is not JSON in line 2 (syntax error); expected a plan"},
+           {"\xEF\xBB\xBF{\"replay\": {}}", "' begins with a byte order mark; expected a file"},
            {"{\n\"replay\": {\"traces\": [\"a\xff\"]}}",
             "' is not UTF-8 at byte 26, in line 2; expected a plan"},
            {R"({"replay": {"traces": ["a"], "policies": ["h2o"], "policies": ["dense"]}})",

@@ -191,11 +191,12 @@ TEST_F(SweepKinds, MergeNamesTheTextOrTheCellOfWhichResultsDiffer) {
   tamper("b.db", "UPDATE eval_series SET nats = nats + 1e-12 WHERE cell = 7");
   const Ran cell = run({"merge", folder_ / "a.db", folder_ / "b.db", "-o", folder_ / "run.db"});
   EXPECT_EQ(cell.status, 2);
-  EXPECT_THAT(cell.err, HasSubstr("have different results of the cell 'h2o:"));
+  EXPECT_THAT(cell.err, HasSubstr("has another result than the files before it of the cell 'h2o:"));
   EXPECT_THAT(cell.err, HasSubstr("with seed 1 on the text '" + (folder_ / "text-1")));
   tamper("b.db", "UPDATE evaluations SET tokens = tokens + 1 WHERE id = 1");
   EXPECT_THAT(run({"merge", folder_ / "a.db", folder_ / "b.db", "-o", folder_ / "run.db"}).err,
-              HasSubstr("have different results of the text '" + (folder_ / "text-0")));
+              HasSubstr("has another result than the files before it of the text '" +
+                        (folder_ / "text-0")));
 }
 
 TEST_F(SweepKinds, AreReadByReportAndCompare) {

@@ -162,6 +162,7 @@ TEST_F(SweepSpeed, KeepsAllPoliciesAtOneLengthOfARunInOneShard) {
   static_cast<void>(sweep("whole"));
   const Ran again = run({"merge", folder_ / "whole", folder_ / "all", "-o", folder_ / "joined"});
   EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr(" were there, whose times were kept"));
   EXPECT_EQ(times("joined"), times("whole"));
 }
 

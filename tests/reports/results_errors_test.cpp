@@ -94,6 +94,17 @@ TEST_F(ResultsErrors, RefusesForeignTablesViewsAndTriggers) {
   expect_refused(good_, "'" + good_ + "' does not have the tables of schema version 13");
 }
 
+TEST_F(ResultsErrors, AFileThatIsRemovedWhileItIsWrittenIsNamed) {
+  auto writer = taken(ResultsWriter::begin(good_, "again"));
+  std::filesystem::remove(good_);
+  const auto added = writer.add(testing::fake_replay(testing::small_fake()));
+  ASSERT_FALSE(added && writer.finish());
+  if (added) return;
+  EXPECT_NE(added.error().message.find("it was removed or replaced while it was open"),
+            std::string::npos)
+      << added.error().message;
+}
+
 TEST_F(ResultsErrors, RefusesATruncatedFile) {
   ASSERT_EQ(::truncate(good_.c_str(), 12288), 0);
   const std::string message = read_run(good_).error().message;
