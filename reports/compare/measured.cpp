@@ -110,14 +110,14 @@ class Collected {
            std::optional<FirstTarget> first = {}) {
     if (!std::isfinite(value) || (selection_.accepts && !selection_.accepts(cell.spec))) return;
     const std::size_t row = index_of(texts_, text.key, text);
-    const std::size_t column = index_of(specs_, cell.spec.canonical(), cell.spec);
+    const std::size_t column = index_of(specs_, canonical_of(cell.spec), cell.spec);
     seeds_[{row, column}][cell.seed] = value;
     if (first) first_[{row, column}] = *first;
   }
 
   // What a replay shows of a spec holds of its evaluations, too.
   void note_sizes(const CellResult& cell) {
-    bool& more = stored_more_[cell.cell.spec.canonical()];
+    bool& more = stored_more_[canonical_of(cell.cell.spec)];
     more = more || stored_more(cell);
   }
 
@@ -166,6 +166,13 @@ class Collected {
   }
 
  private:
+  // Seeds of a spec come one after another, and it takes longer to write than to compare.
+  const std::string& canonical_of(const Spec& spec) {
+    if (last_ && last_->first == spec) return last_->second;
+    last_ = {spec, spec.canonical()};
+    return last_->second;
+  }
+
   // Values in the order in which they first came.
   template <typename Value>
   struct Listed {
@@ -183,6 +190,7 @@ class Collected {
   const Selection& selection_;
   Listed<NamedText> texts_;
   Listed<Spec> specs_;
+  std::optional<std::pair<Spec, std::string>> last_;
   std::map<std::string, bool> stored_more_;  // by the canonical text, of specs that were replayed
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
   std::map<std::pair<std::size_t, std::size_t>, FirstTarget> first_;
@@ -195,8 +203,11 @@ void add_replays(Collected& collected,
                  const std::optional<std::size_t>& layer) {
   for (const ReplayResult& trace : run.traces) {
     const NamedText text = named(trace.trace);
+    const Spec* of = nullptr;
+    AfterLoss after;
     for (const CellResult& cell : trace.cells) {
-      const AfterLoss after(cell.cell.spec, trace.trace);
+      if (of == nullptr || *of != cell.cell.spec) after = AfterLoss(cell.cell.spec, trace.trace);
+      of = &cell.cell.spec;
       const double value = replayed(after, layer ? of_layer(cell, *layer) : cell, measure);
       const bool over_queries = measure != "moved_rows";
       collected.add(text, cell.cell, value,

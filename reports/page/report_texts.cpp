@@ -1,5 +1,11 @@
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "kvcheck/base/check.h"
+#include "kvcheck/base/threads/machine.h"
+#include "kvcheck/base/threads/run_tasks.h"
 #include "kvcheck/reports/compare/measured.h"
 #include "kvcheck/reports/compare/run_sizes.h"
 #include "kvcheck/reports/numbers/escape.h"
@@ -73,16 +79,27 @@ std::string TextsComparison::file() const {
 }
 
 TextsSection over_texts(const std::vector<StoredRun>& runs, const std::string& folder) {
-  TextsSection section{.folder = folder};
+  std::vector<std::pair<Measure, Window>> compared;
   for (const Measure& measure : measures()) {
     // A text that two models read is not two texts.
     if (measure.only_asked_for || settings_in(runs, measure.in).size() > 1) continue;
     for (const Window& window : windows_to_compare(runs, measure)) {
-      Comparison comparison =
-          compare_specs(measured(runs, measure, {.window = window}), measure, {});
-      if (comparison.rows.empty() || comparison.texts < 2) continue;
-      section.comparisons.push_back({.comparison = std::move(comparison), .window = window});
+      compared.emplace_back(measure, window);
     }
+  }
+  std::vector<std::optional<Comparison>> made(compared.size());
+  const auto compare = [&](const RunningTask& task) -> Result<void> {
+    const auto& [measure, window] = compared[task.index()];
+    made[task.index()] = compare_specs(measured(runs, measure, {.window = window}), measure, {});
+    return {};
+  };
+  KV_CHECK(run_tasks(compared.size(), machine_threads(), compare));  // no task has an error
+  TextsSection section{.folder = folder};
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    Comparison& comparison = *made[i];
+    if (comparison.rows.empty() || comparison.texts < 2) continue;
+    section.comparisons.push_back(
+        {.comparison = std::move(comparison), .window = compared[i].second});
   }
   return section;
 }
