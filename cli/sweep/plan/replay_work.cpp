@@ -169,8 +169,13 @@ std::uint64_t ReplayWork::bytes_of_cell(std::size_t source, const Cell& cell) co
   return bytes + points * of_point + 12 * std::uint64_t{trace.tokens};
 }
 
-Result<double> ReplayWork::pace(std::size_t /*source*/, std::span<const Cell> planned) const {
-  const auto spec = parse_synthetic("zipf:kind=qkv,tokens=256,heads=2");
+Result<double> ReplayWork::pace(std::size_t source, std::span<const Cell> planned) const {
+  // What a query costs besides its pairs depends on the length.
+  const TraceInfo& info = infos_[source];
+  const std::size_t heads = std::min<std::size_t>(info.query_heads * info.layers.size(), 2);
+  const auto spec = parse_synthetic(
+      "zipf:kind=qkv,tokens=" + std::to_string(std::clamp<std::size_t>(info.tokens, 16, 1024)) +
+      ",heads=" + std::to_string(heads));
   if (!spec) return spec.error();
   const Trace trace = make_synthetic(*spec);
   std::vector<Cell> cells;
