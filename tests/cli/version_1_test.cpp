@@ -46,7 +46,7 @@ TEST_F(Version1, TracesReplayToTheSameBytes) {
                     " --policy 'dense;visibility=top-pages:64/16/1'"
                     " --policy 'h2o:budget=48;unit=layer'"
                     " --per-head --top-k 4 -q --json $O > /dev/null"),
-            "c3d8ebb25da119ed");
+            "19292bf56410d2ad");
 }
 
 TEST_F(Version1, TracesAreCopiedAndCutToTheSameBytes) {

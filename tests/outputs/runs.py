@@ -81,10 +81,11 @@ RUNS = [
     Run(UNRANKED + " -o tasks.db --json unranked.jsonl",
         {"tasks.db": "results", "unranked.jsonl": "lines answers"}),
     Run(UNRANKED + " --seed 2 -o tasks-2.db", {"tasks-2.db": "results"}),
+    # With other draws, so that the second file lacks those of the first.
     Run("compare tasks.db tasks-2.db --measure answer_loss --json few-items.jsonl",
-        {"few-items.jsonl": "lines comparison"}),
+        {"few-items.jsonl": "lines comparison"}, 3),
     Run("compare tasks.db tasks-2.db --group needle --json group-files.jsonl --csv group-files.csv",
-        {"group-files.jsonl": "lines comparison", "group-files.csv": "csv comparison-of-files"}),
+        {"group-files.jsonl": "lines comparison", "group-files.csv": "csv comparison-of-files"}, 3),
     Run("speed --model in/model --policy dense --policy window --budget 6 --length 8,12 --tokens 2 "
         "--runs 2 --quiet -o run.db --json speed.jsonl --csv speed.csv",
         {"run.db": "results", "speed.jsonl": "lines speed", "speed.csv": "csv timing-N/timings.csv"}),
