@@ -77,12 +77,13 @@ namespace {
 // Of a cell, to put its rows into the file, on an AMD EPYC (family 25). One thread writes.
 constexpr double seconds_to_write = 2e-5;
 
-// As many cells as the first block has, from all over the plan: its first specs may be the fast ones.
+// As many cells as the first block has, from all over the plan: its first specs may be the fast
+// ones.
 std::vector<Cell> spread_cells(const SweepPlan& plan, std::span<const SweepBlock> blocks) {
-  const std::size_t wanted = blocks.front().cells.size();
+  const std::size_t count = blocks.front().cells.size();
   std::vector<Cell> cells;
-  for (std::size_t i = 0; i < wanted; ++i) {
-    const auto of_block = cells_of(plan, blocks[(2 * i + 1) * blocks.size() / (2 * wanted)]);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto of_block = cells_of(plan, blocks[(2 * i + 1) * blocks.size() / (2 * count)]);
     cells.push_back(of_block[i % of_block.size()]);
   }
   return cells;

@@ -111,7 +111,7 @@ RUNS = [
         {"few.db": "results"}),
     Run("replay synthetic:zipf:tokens=24 --policy random:sinks=0,budget=4 --seed 2 --quiet "
         "-o few-2.db", {"few-2.db": "results"}),
-    Run("compare few.db few-2.db --json few.jsonl", {"few.jsonl": "lines comparison"}, 1),
+    Run("compare few.db few-2.db --json few.jsonl", {"few.jsonl": "lines comparison"}, 3),
     Run("compare one.db two.db --json many.jsonl --csv many.csv",
         {"many.jsonl": "lines comparison", "many.csv": "csv comparison-of-files"}, 3),
     # A level at which mere chance is a finding, to see the words.
