@@ -13,6 +13,7 @@
 #include "kvcheck/cli/options/output_file.h"
 #include "kvcheck/cli/options/result_outputs.h"
 #include "kvcheck/cli/options/terminal.h"
+#include "kvcheck/cli/report/about_runs.h"
 #include "kvcheck/cli/report/compare_means.h"
 #include "kvcheck/cli/report/compared_results.h"
 #include "kvcheck/reports/compare/compare_tables.h"
@@ -105,8 +106,10 @@ constexpr std::string_view help =
     "  kvcheck compare run.db --json compared.jsonl\n"
     "\n"
     "Exit status: 0 nothing became worse, or one file; 1 a spec is worse in AFTER.db (with fewer\n"
-    "than six texts: its mean is worse by more than the margin); 2 usage or bad input; 3 nothing\n"
-    "became worse, but AFTER.db lacks a spec, a text, a value or a seed of BEFORE.db.\n";
+    "than six texts: its mean is worse by more than the margin), or has begun to store more than\n"
+    "its budget; 2 usage or bad input; 3 nothing\n"
+    "became worse, but AFTER.db lacks a spec, a text, a value or a seed of BEFORE.db, or its\n"
+    "newest run did not finish.\n";
 
 using Runs = std::vector<reports::StoredRun>;
 
@@ -157,7 +160,7 @@ Result<reports::Comparison> comparison_of(const std::vector<Runs>& runs,
 
 struct Compared {
   std::vector<reports::Comparison> comparisons{};  // that have rows
-  bool missing = false;  // the second file lacks something, of these or of another measure
+  std::vector<std::string> lost{};  // what the second file lacks, of these or of other measures
 };
 
 Result<Compared> comparisons_of(const Arguments& arguments,
@@ -174,7 +177,10 @@ Result<Compared> comparisons_of(const Arguments& arguments,
   for (const reports::Measure& measure : measures) {
     auto comparison = comparison_of(runs, measure, selection, *options);
     if (!comparison) return comparison.error();
-    compared.missing = compared.missing || comparison->missing > 0;
+    for (const std::string& sentence : comparison->lost) {
+      const bool known = std::ranges::find(compared.lost, sentence) != compared.lost.end();
+      if (!known) compared.lost.push_back(sentence);
+    }
     if (!comparison->rows.empty()) {
       comparisons.push_back(*std::move(comparison));
     } else if (arguments.given("measure") || !comparison->left_out.empty()) {
@@ -256,9 +262,12 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
                 << to_text(reports::table_of(comparison), streams.columns) << "\n"
                 << folded(reports::words_of(comparison), streams.columns) << "\n\n";
   }
+  std::vector<std::string> lost = about_runs(arguments->operands(), *runs, streams.err);
+  lost.insert(lost.end(), compared->lost.begin(), compared->lost.end());
   if (reports::any_worse(comparisons)) return Outcome::law_broken;
-  if (!compared->missing) return Outcome::done;
-  streams.err << "kvcheck compare: the second file lacks something that the first has\n";
+  if (lost.empty()) return Outcome::done;
+  streams.err << "kvcheck compare: the second file is not complete beside the first: "
+              << join(lost, ". ") << "\n";
   return Outcome::incomplete;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "kvcheck/base/text/printable.h"
+
 namespace kv::cli {
 
 void note_unfinished(const std::string& path,
@@ -21,6 +23,13 @@ void note_unfinished(const std::string& path,
   if (!holds || std::ranges::find(shown, last.id, &reports::RunSummary::id) != shown.end()) return;
   notes << "Note: run " << last.id << " is newer and did not finish; --run " << last.id
         << " shows what it has.\n";
+}
+
+std::string unfinished_words(const std::string& path) {
+  const auto all = reports::list_runs(path);
+  if (!all || all->empty() || all->back().complete) return "";
+  return "Run " + std::to_string(all->back().id) + " of '" + printable_line(path) +
+         "' is its newest, did not finish, and does not count";
 }
 
 }  // namespace kv::cli

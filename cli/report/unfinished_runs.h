@@ -16,4 +16,8 @@ void note_unfinished(const std::string& path,
                      bool by_number,
                      std::ostream& notes);
 
+// A sentence if the newest run of the file did not finish, so that what counts only finished runs
+// does not count it; empty otherwise.
+std::string unfinished_words(const std::string& path);
+
 }  // namespace kv::cli

@@ -15,7 +15,9 @@ namespace {
 constexpr std::string_view punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 constexpr std::array<std::string_view, 3> articles = {"a", "an", "the"};
 
-std::vector<std::string> words_in(std::string_view text) {
+enum class Punctuation { kept, left_out };
+
+std::vector<std::string> words_in(std::string_view text, Punctuation marks) {
   icu::UnicodeString letters = icu::UnicodeString::fromUTF8(
       icu::StringPiece(text.data(), static_cast<std::int32_t>(text.size())));
   letters.toLower(icu::Locale::getRoot());
@@ -31,7 +33,7 @@ std::vector<std::string> words_in(std::string_view text) {
     const UChar32 character = letters.char32At(at);
     if (u_isUWhiteSpace(character) != 0) {
       end_word();
-    } else if (character >= 128 ||
+    } else if (marks == Punctuation::kept || character >= 128 ||
                punctuation.find(static_cast<char>(character)) == punctuation.npos) {
       word.append(character);
     }
@@ -65,23 +67,24 @@ double f1_of(const std::vector<std::string>& words, const std::vector<std::strin
 }  // namespace
 
 AnswerScore score_answer(std::string_view text, std::span<const std::string> answers) {
-  const std::vector<std::string> all = words_in(text);
+  const std::vector<std::string> all = words_in(text, Punctuation::left_out);
   const std::vector<std::string> usual = without_articles(all);
-  const std::vector<std::string> as_it_is = {std::string(text)};
+  const std::vector<std::string> with_marks = words_in(text, Punctuation::kept);
   AnswerScore score;
   for (const std::string& answer : answers) {
-    const std::vector<std::string> of_answer = words_in(answer);
+    const std::vector<std::string> of_answer = words_in(answer, Punctuation::left_out);
     std::vector<std::string> right = without_articles(of_answer);
     const std::vector<std::string>* words = &usual;
     if (of_answer.empty()) {
-      right = {answer};
-      words = &as_it_is;
+      right = words_in(answer, Punctuation::kept);
+      words = &with_marks;
     } else if (right.empty()) {
       right = of_answer;
       words = &all;
     }
     score.exact = score.exact || *words == right;
-    score.contains = score.contains || std::ranges::search(*words, right).begin() != words->end();
+    score.contains = score.contains || std::search(words->begin(), words->end(), right.begin(),
+                                                   right.end()) != words->end();
     score.f1 = std::max(score.f1, f1_of(*words, right));
   }
   return score;

@@ -104,7 +104,14 @@ Result<TaskStream> stream_of(const TaskItem& item,
     stream.longest = std::max(stream.longest, answer.size() - shared);
   }
   stream.answer = rest_of(answers.front(), shared);
-  for (auto& choice : stream.choices) choice = rest_of(choice, shared);
+  for (std::size_t i = 0; i < stream.choices.size(); ++i) {
+    stream.choices[i] = rest_of(stream.choices[i], shared);
+    if (!stream.choices[i].empty()) continue;
+    return malformed("item '" + printable_line(item.id) + "', choices: '" +
+                     printable_line(item.choices[i]) +
+                     "' has no token of its own; expected a text that the tokenizer does not join "
+                     "with the question");
+  }
   if (stream.answer.empty()) {
     return malformed("item '" + printable_line(item.id) +
                      "': the first answer has no token of its own; expected an answer that the "

@@ -30,10 +30,9 @@ class SpecPair {
     for (const SeedValue& one : old) {
       const auto other = std::ranges::find(now, one.seed, &SeedValue::seed);
       if (other != now.end()) common.add(one.value, other->value);
+      if (other == now.end()) lost_seeds.insert(one.seed);
     }
-    if (common.count == old.size() && common.count == now.size()) return;
-    same_seeds = false;
-    lost_seeds = lost_seeds || common.count < old.size();
+    new_seeds = new_seeds || common.count < now.size();
     same_draws = same_draws && common.count > 0;
     if (common.count == 0) return;
     values_before.back() = common.before / static_cast<double>(common.count);
@@ -42,10 +41,10 @@ class SpecPair {
 
   std::vector<double> values_before{};
   std::vector<double> values_after{};
-  std::vector<bool> lost{};  // by text: only the first file has a value
-  bool same_seeds = true;
-  bool lost_seeds = false;  // some are in the first file only
-  bool same_draws = true;   // no: some text has no seed in both
+  std::vector<bool> lost{};              // by text: only the first file has a value
+  std::set<std::uint64_t> lost_seeds{};  // on some text, in the first file only
+  bool new_seeds = false;                // on some text, in the second file only
+  bool same_draws = true;                // no: some text has no seed in both
 
  private:
   struct SeedMeans {
@@ -140,18 +139,34 @@ void compare_models(const MeasuredTexts& before,
 // What only one of the files has of the specs that both have.
 struct Gaps {
   std::vector<std::string> lost{};         // a spec on a text, in the first file only
-  std::vector<std::string> other_seeds{};  // specs
+  std::vector<std::string> lost_seeds{};   // specs, with the seeds
+  std::vector<std::string> new_seeds{};    // specs
   std::vector<std::string> other_draws{};  // specs
-  std::size_t lost_seeds = 0;              // specs
+  std::vector<std::string> grown{};        // specs that store more than their budget now
+  std::vector<std::string> shrunk{};       // specs that did before
 };
 
+std::string with_seeds(const std::string& name, const std::set<std::uint64_t>& seeds) {
+  constexpr std::size_t most = 3;
+  std::string list;
+  for (const std::uint64_t seed : seeds) {
+    if (list.size() > 0 && static_cast<std::size_t>(std::ranges::count(list, ',')) + 1 == most) {
+      return name + " (seeds " + list + ", ...)";
+    }
+    list += (list.empty() ? "" : ", ") + std::to_string(seed);
+  }
+  return name + (seeds.size() == 1 ? " (seed " : " (seeds ") + list + ")";
+}
+
 void say_gaps(const Gaps& gaps, Comparison& comparison) {
-  leave_out(comparison, gaps.lost, "value", "in the first file only");
-  leave_out(comparison, gaps.other_seeds, "spec",
-            "measured with other seeds in the second file, and the seeds that both have count");
+  lose(comparison, gaps.lost, "value", "in the first file only");
+  lose(comparison, gaps.lost_seeds, "spec", "without seeds of the first file in the second");
+  leave_out(comparison, gaps.new_seeds, "spec",
+            "measured with more seeds in the second file, which do not count");
   leave_out(comparison, gaps.other_draws, "spec",
             "without a common seed on some text, so that the draws differ, too");
-  comparison.missing += gaps.lost.size() + gaps.lost_seeds;
+  leave_out(comparison, gaps.grown, "spec", "above the budget in the second file only");
+  leave_out(comparison, gaps.shrunk, "spec", "above the budget in the first file only");
 }
 
 // Adds a row for each spec that has values in both files, on the texts that both have.
@@ -171,10 +186,15 @@ Family pair_specs(const MeasuredTexts& before, const MeasuredTexts& after, Compa
     for (std::size_t k = 0; k < texts.before.size(); ++k) {
       if (pair.lost[k]) gaps.lost.push_back(name + " on " + before.names[texts.before[k]]);
     }
-    if (!pair.same_seeds) (pair.same_draws ? gaps.other_seeds : gaps.other_draws).push_back(name);
-    gaps.lost_seeds += pair.lost_seeds ? 1U : 0U;
+    if (!pair.lost_seeds.empty()) gaps.lost_seeds.push_back(with_seeds(name, pair.lost_seeds));
+    if (pair.new_seeds && pair.same_draws) gaps.new_seeds.push_back(name);
+    if (!pair.same_draws) gaps.other_draws.push_back(name);
+    const bool more_before = before.specs[static_cast<std::size_t>(old)].stores_more;
+    const bool more_after = after.specs[i].stores_more;
+    if (more_before != more_after) (more_after ? gaps.grown : gaps.shrunk).push_back(name);
     comparison.rows.push_back(row_of(after.specs[i], names[i]));
     comparison.rows.back().same_draws = pair.same_draws;
+    comparison.rows.back().grown = more_after && !more_before;
     family.columns.push_back(filled(
         test_pairs(comparison.rows.back(), pair.values_after, pair.values_before, comparison)));
     if (comparison.rows.back().test.pairs == 0) {
@@ -192,6 +212,7 @@ Family pair_specs(const MeasuredTexts& before, const MeasuredTexts& after, Compa
 }  // namespace
 
 bool Comparison::worse(const ComparedSpec& row) const {
+  if (row.grown) return true;
   const bool lower = row.mean < row.other_mean;
   if (row.finding == Finding::few) {
     // Other draws alone may make such a difference.
@@ -222,18 +243,15 @@ Comparison compare_files(const MeasuredTexts& before,
     const std::string file = before.specs.empty() ? "first" : "second";
     comparison.left_out.push_back(std::string(no_dense) + ", which the " + file +
                                   " file does not have");
-    comparison.missing = before.specs.size();
+    if (!before.specs.empty()) comparison.lost.push_back(comparison.left_out.back());
     return comparison;
   }
   compare_models(before, after, comparison);
   const std::string_view units = measure.units();
   const std::string unit(units.substr(0, units.size() - 1));  // "text" of "texts"
-  const auto lost_texts = missing_texts(before, after);
-  leave_out(comparison, lost_texts, unit, "in the first file only");
+  lose(comparison, missing_texts(before, after), unit, "in the first file only");
   leave_out(comparison, missing_texts(after, before), unit, "in the second file only");
-  const auto lost_specs = missing_specs(before, canonicals_of(after));
-  leave_out(comparison, lost_specs, "spec", "in the first file only");
-  comparison.missing = lost_texts.size() + lost_specs.size();
+  lose(comparison, missing_specs(before, canonicals_of(after)), "spec", "in the first file only");
   leave_out(comparison, missing_specs(after, canonicals_of(before)), "spec",
             "in the second file only");
   find(comparison, pair_specs(before, after, comparison));

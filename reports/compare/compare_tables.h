@@ -44,6 +44,7 @@ struct ComparedSpec {
   Finding finding = Finding::not_shown;
   bool same_queries = true;  // no: means of its group are over queries that begin elsewhere
   bool same_draws = true;    // no: some text has no seed in both files
+  bool grown = false;        // it stores more than its budget in the second file only
 };
 
 // All comparisons of one measure.
@@ -60,14 +61,15 @@ struct Comparison {
   bool with_best = false;              // specs are compared with the best of their budget
   // The name of the complete cache, if specs are compared with it and options.against is empty.
   std::string complete{};
-  // Specs, texts, values of both, and specs with seeds, that the second file lacks.
-  std::size_t missing = 0;
-  // As sentences: specs and texts that only one side has, models that differ, and means over other
+  // As sentences: specs, texts, values and seeds that the second file lacks.
+  std::vector<std::string> lost{};
+  // As sentences: what is lost, specs and texts that only one side has, models that differ, and means over other
   // queries.
   std::vector<std::string> left_out{};
 
-  // Whether the row's value is worse than the other one: shown for other texts, or, with too few
-  // texts for that and the same draws, beyond the margin on these.
+  // Whether the row is worse than the other one: its value for other texts, as was shown, or, with
+  // too few texts for that and the same draws, beyond the margin on these; or because it has begun
+  // to store more than its budget.
   [[nodiscard]] bool worse(const ComparedSpec& row) const;
 
   // The measure's title, with the layer or the group if there is one.

@@ -99,6 +99,14 @@ void leave_out(Comparison& comparison,
   comparison.left_out.push_back(sentence + (names.size() > most ? "; ..." : ""));
 }
 
+void lose(Comparison& comparison,
+          const std::vector<std::string>& names,
+          const std::string& what,
+          const std::string& where) {
+  leave_out(comparison, names, what, where);
+  if (!names.empty()) comparison.lost.push_back(comparison.left_out.back());
+}
+
 void find(Comparison& comparison, const Family& family) {
   std::vector<PairedTest> tests;
   std::vector<double> outside;

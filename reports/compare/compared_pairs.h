@@ -51,6 +51,12 @@ void leave_out(Comparison& comparison,
                const std::string& what,
                const std::string& where);
 
+// The same of names that the second file should have, which the comparison also notes as lost.
+void lose(Comparison& comparison,
+          const std::vector<std::string>& names,
+          const std::string& what,
+          const std::string& where);
+
 // Tests all rows, and sets findings and corrected p-values. A spec is not compared with itself:
 // rows without pairs have no finding.
 void find(Comparison& comparison, const Family& family);

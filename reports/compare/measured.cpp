@@ -202,7 +202,9 @@ void add_replays(Collected& collected,
                  std::string_view measure,
                  const std::optional<std::size_t>& layer) {
   for (const ReplayResult& trace : run.traces) {
-    const NamedText text = named(trace.trace);
+    NamedText text = named(trace.trace);
+    // An overlap of other keys is another number.
+    if (measure == "topk_overlap") text.key += ", top " + std::to_string(trace.top_k);
     const Spec* of = nullptr;
     AfterLoss after;
     for (const CellResult& cell : trace.cells) {

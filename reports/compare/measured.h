@@ -41,7 +41,7 @@ struct MeasuredModel {
   std::uint64_t weights = 0;  // ModelInputs::weights
   std::size_t bytes = 0;      // that the weights take, which depends on how they are stored
 
-  auto operator<=>(const MeasuredModel&) const = default;
+  auto operator<=>(const MeasuredModel&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // A measure over the texts of some runs.

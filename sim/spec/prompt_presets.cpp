@@ -24,9 +24,9 @@ constexpr std::array<Preset, 9> table = {{
                "selection after the whole prompt, under budgets that fall from layer to layer",
      .differs =
          "The code rounds each step down; here all layers together keep exactly what equal budgets "
-         "keep. Above a ratio of about 0.55 it is not what the code does: a layer whose share "
-         "exceeds the prompt keeps the prompt, and the others keep no more for it, where the code "
-         "raises the least share, or makes all equal."},
+         "keep. A layer whose share exceeds the prompt keeps the prompt, and the others keep no "
+         "more for it. The code raises the least share there, and keeps as much in every layer "
+         "once the ratio is above 1/2 + 8/n, where the prompt has n tokens."},
     {.name = "ada-snapkv-prompt",
      .spec = "snapkv:recent=32,ratio=0.5;unit=head;budgets=adaptive:0.2;compress=question",
      .source = "Feng et al., arXiv:2407.11550, algorithm 1; code FFY0/AdaKV, snapkv_utils.py, "
@@ -39,9 +39,12 @@ constexpr std::array<Preset, 9> table = {{
      .spec = "chunkkv:recent=32,length=10,ratio=0.5;unit=layer;compress=question",
      .source = "Liu et al., arXiv:2502.00299, algorithm 1, chunks of 10; code NVIDIA/kvpress, "
                "ChunkKVPress over SnapKVPress: whole chunks of a prompt are kept, once",
-     .differs = "The window is SnapKV's 32; in kvpress it is 64. Scores are not pooled over "
-                "neighbours, as in the paper; kvpress pools them. Tokens that do not make a whole "
-                "chunk are kept."},
+     .differs =
+         "As in the paper, chunks have 10 tokens, and scores are not pooled over neighbours; "
+         "kvpress has 20 and pools them. The window is SnapKV's 32, whose tokens are kept; "
+         "in kvpress it is 64, and its chunks compete, too. Kvpress keeps a share of the "
+         "chunks; here as many whole chunks are kept as the share of the tokens has room "
+         "for. Tokens that do not make a whole chunk are kept."},
     {.name = "keydiff-prompt",
      .spec = "keydiff:sinks=0,recent=0,ratio=0.5;compress=prompt",
      .source = "Park et al., arXiv:2504.15364; code NVIDIA/kvpress, KeyDiffPress: after the "

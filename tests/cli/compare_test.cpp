@@ -152,7 +152,7 @@ TEST_F(Compare, WhatOneFileLacksIsNamed) {
   replay("b", 7, {"h2o", "tova"});
   const Ran ran = compare({"a.db", "b.db", "--measure", "retained_mass"});
   EXPECT_EQ(ran.status, 3);
-  EXPECT_THAT(ran.err, HasSubstr("the second file lacks something that the first has"));
+  EXPECT_THAT(ran.err, HasSubstr("the second file is not complete beside the first: 1 text is"));
   EXPECT_THAT(ran.out, AllOf(HasSubstr("7 texts"),
                              HasSubstr("1 text is in the first file only: z8.safetensors"),
                              HasSubstr("4 specs are in the first file only: streaming at ")));
@@ -182,7 +182,7 @@ TEST_F(Compare, SeedsThatBothFilesHaveCount) {
   replay("three", 3, {"h2o", "random"}, {"--seeds", "3"});
   const Ran more = compare({"two.db", "three.db", "--measure", "retained_mass"});
   EXPECT_EQ(more.status, 0) << more.out;
-  EXPECT_THAT(more.out, AllOf(HasSubstr("2 specs are measured with other seeds in the second"),
+  EXPECT_THAT(more.out, AllOf(HasSubstr("2 specs are measured with more seeds in the second"),
                               Not(HasSubstr("few texts"))));
   EXPECT_EQ(compare({"three.db", "two.db", "--measure", "retained_mass"}).status, 3);
   // The means differ by more than the margin in one of the directions.

@@ -8,15 +8,16 @@ import sys
 ARTICLES = {"a", "an", "the"}
 
 
-def words_of(text):
-    return "".join(letter for letter in text.lower() if letter not in string.punctuation).split()
+def words_of(text, left_out=string.punctuation):
+    return "".join(letter for letter in text.lower() if letter not in left_out).split()
 
 
 def pair(text, answer):
-    """The words of both: without articles, unless the answer has no others, or no words at all."""
+    """The words of both: without articles, unless the answer has no others, and without punctuation, unless it
+    has nothing else."""
     words, right = words_of(text), words_of(answer)
     if not right:
-        return [text], [answer]
+        return words_of(text, ""), words_of(answer, "")
     if set(right) <= ARTICLES:
         return words, right
     return [[word for word in side if word not in ARTICLES] for side in (words, right)]

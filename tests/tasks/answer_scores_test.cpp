@@ -52,6 +52,7 @@ TEST(AnswerScores, AnAnswerOfNothingElseIsComparedWithArticlesOrPunctuation) {
   EXPECT_EQ(score("The answer is B", Answers{"A"}), (AnswerScore{false, false, 0}));
   EXPECT_EQ(score("?", Answers{"?"}), (AnswerScore{true, true, 1}));
   EXPECT_EQ(score("!", Answers{"?"}), (AnswerScore{false, false, 0}));
+  EXPECT_EQ(score("? melon", Answers{"? "}).contains, true);
 }
 
 // Random words of few letters, so that answers overlap, with articles, marks and capital letters.

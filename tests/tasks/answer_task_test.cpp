@@ -200,6 +200,9 @@ TEST_F(AnswerTask, ARightChoiceIsBehindAWrongOneThatIsAsLikely) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
               HasSubstr("item 'story-fact-1', choices: 'kiwi' and ' kiwi' are the same tokens"));
+  asked.choices = {"kiwi", " "};
+  EXPECT_THAT(stream_of(asked, *tokenizer_, model_.config.begin_token).error().message,
+              HasSubstr("item 'story-fact-1', choices: ' ' has no token of its own"));
 }
 
 // The end of what the bundled model can do: without the fact it guesses among twelve values.
