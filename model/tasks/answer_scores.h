@@ -4,8 +4,8 @@
 // texts are compared in lower case, without punctuation, articles and extra white space. Differs:
 // an article is a whole word between white space, where the script also finds one beside
 // punctuation outside ASCII. An answer of nothing but articles, such as the letter A of a question
-// with choices, is compared with articles, and one of nothing but punctuation with punctuation, where
-// the script would call every such answer right.
+// with choices, is compared with articles, and one of nothing but punctuation with punctuation,
+// where the script would call every such answer right.
 #pragma once
 
 #include <span>

@@ -63,8 +63,8 @@ struct Comparison {
   std::string complete{};
   // As sentences: specs, texts, values and seeds that the second file lacks.
   std::vector<std::string> lost{};
-  // As sentences: what is lost, specs and texts that only one side has, models that differ, and means over other
-  // queries.
+  // As sentences: what is lost, specs and texts that only one side has, models that differ, and
+  // means over other queries.
   std::vector<std::string> left_out{};
 
   // Whether the row is worse than the other one: its value for other texts, as was shown, or, with

@@ -7,8 +7,8 @@
 
 namespace kv {
 
-// The presets whose names end in -prompt. Those that end in -hold select tokens by the same rule, but
-// hold a budget for ever.
+// The presets whose names end in -prompt. Those that end in -hold select tokens by the same rule,
+// but hold a budget for ever.
 std::span<const Preset> prompt_presets();
 
 }  // namespace kv

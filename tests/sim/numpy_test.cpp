@@ -128,7 +128,7 @@ TEST(NumPy, EmulationsOfPublishedPoliciesEvictTheSameTokens) {
   const std::string once =
       " --policy @keydiff-prompt --policy @lagkv-prompt --policy @lagkv-prompt:ratio=0.75"
       " --policy @rkv-prompt --policy @rkv-prompt:budget=64"
-      " --policy '@expected-attention-prompt;budgets=equal'";
+      " --policy '@expected-attention-prompt;budgets=equal' --policy @expected-attention-prompt";
   for (const std::string prompt : {"128", "300", "421", "480"}) {
     std::filesystem::remove(stored);
     const std::string replay = program.string() + " replay " + trace + " --prompt " + prompt +

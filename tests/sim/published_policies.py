@@ -111,16 +111,31 @@ class Cache:
         self.queries = queries[:token + 1]
         self.keys, self.values = keys[self.residents], values[self.residents]
 
-    def evict(self, scores, count):
-        order = np.lexsort((self.residents, scores))
-        gone = self.residents[order[:count]]
+    def evict(self, rows):
+        gone = self.residents[rows]
         self.residents = np.setdiff1d(self.residents, gone)
         return gone
 
 
-def evictions(spec, vectors, prompt):
-    """How many tokens were seen when each token was evicted."""
-    tokens = len(vectors[0])
+def lowest(scores, count):
+    """Of each head's scores, the rows of its lowest."""
+    return [np.lexsort((np.arange(len(row)), row))[:count] for row in scores]
+
+
+def lowest_of_all(scores, kept, safe):
+    """NVIDIA/kvpress, AdaKVPress: the rows of each head that are among the lowest of all heads of the layer, after
+    the highest of each head have been made safe. How many is kvcheck's rule: in the code the sinks are among them."""
+    heads, rows = scores.shape
+    scores = scores.copy()
+    for row in scores:
+        row[np.argsort(-row, kind="stable")[:safe]] = np.inf
+    order = np.argsort(scores, axis=None, kind="stable")[:heads * (rows - kept)]
+    return [np.sort(order[order // rows == head] % rows) for head in range(heads)]
+
+
+def evictions(spec, units, prompt):
+    """Of each unit, how many tokens were seen when each token was evicted. Several units share a budget."""
+    tokens = len(units[0][0])
     fields = dict(re.findall(r"([a-z-]+)=([^,;]+)", spec))
     budget = int(fields["budget"]) if "budget" in fields else prompt * int(100 * float(fields["ratio"])) // 100
     chunk, slack = int(fields.get("chunk", 1)), int((re.search(r"lazy:(\d+)", spec) or "00")[1])
@@ -129,15 +144,23 @@ def evictions(spec, vectors, prompt):
                "expected-attention": expected_attention}
     score = scorers[re.match("[a-z-]+", spec)[0]]
     trims = trimmer(spec, budget, prompt, 0)
-    cache, evicted = Cache(*vectors), np.full(tokens, tokens + 1)
+    caches = [Cache(*vectors) for vectors in units]
+    evicted = np.full((len(units), tokens), tokens + 1)
     for token in range(tokens):
-        cache.add(token)
-        seen, rows = token + 1, len(cache.residents)
+        for cache in caches:
+            cache.add(token)
+        seen, rows = token + 1, len(caches[0].residents)
         if seen % chunk and seen < tokens or rows <= budget + slack or not trims(seen, rows):
             continue
-        scores = score(cache)
-        scores[:sinks] = scores[rows - recent:] = np.inf
-        evicted[cache.evict(scores, rows - budget)] = seen
+        scores = np.array([score(cache) for cache in caches])
+        scores[:, :sinks] = scores[:, rows - recent:] = np.inf
+        shared = re.search("budgets=adaptive:([0-9.]+)", spec)
+        if shared:
+            gone = lowest_of_all(scores, budget, sinks + int((budget - sinks - recent) * float(shared[1])))
+        else:
+            gone = lowest(scores, rows - budget)
+        for cache, own, of_unit in zip(caches, gone, evicted):
+            of_unit[cache.evict(own)] = seen
     return evicted
 
 
@@ -148,16 +171,20 @@ def main(trace, stored, prompt):
     rotated = {name: rotate(tensors[name], dims, theta, layout) for name in tensors if name[-2:] in (".q", ".k")}
     same, different = 0, []
     recorded = recorded_evictions(stored)
-    for (spec, layer, head), found in recorded.items():
+    groups = {}  # units that share a budget: those of a layer, or one alone
+    for spec, layer, head in recorded:
+        groups.setdefault((spec, layer, None if "budgets=adaptive" in spec else head), []).append(head)
+    for (spec, layer, _), heads in groups.items():
         at = f"layers.{layer}."
-        plain = tensors[at + "q"][head].astype(np.float64)
-        vectors = (rotated[at + "q"][head], rotated[at + "k"][head], tensors[at + "v"][head].astype(np.float64),
-                   plain, lambda rows: rotate(rows, dims, theta, layout))
-        expected = evictions(spec, vectors, int(prompt))
-        if np.array_equal(expected, found):
-            same += 1
-        else:
-            different.append((spec, layer, head, int((expected != found).sum())))
+        units = [(rotated[at + "q"][head], rotated[at + "k"][head], tensors[at + "v"][head].astype(np.float64),
+                  tensors[at + "q"][head].astype(np.float64), lambda rows: rotate(rows, dims, theta, layout))
+                 for head in heads]
+        for head, expected in zip(heads, evictions(spec, units, int(prompt))):
+            found = recorded[spec, layer, head]
+            if np.array_equal(expected, found):
+                same += 1
+            else:
+                different.append((spec, layer, head, int((expected != found).sum())))
     print(f"{same} of {len(recorded)} units evict the same tokens at the same times; others "
           f"(spec, layer, head, tokens): {different}")
     return 0 if same > 0 and not different else 1

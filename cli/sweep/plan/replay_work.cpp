@@ -22,7 +22,7 @@ constexpr std::uint64_t of_unit = 62;
 constexpr std::uint64_t of_point = 76;
 constexpr std::uint64_t of_bounds = 45;
 constexpr std::uint64_t of_trace = 500;
-constexpr std::uint64_t map_bytes = std::uint64_t{4} * 128 * 128;
+constexpr std::uint64_t widest_map = 128;  // tokens or groups of tokens on each side
 
 // The indices of the cells that run on the trace.
 Result<std::vector<std::size_t>> runnable(std::span<const PlannedCell> cells, const Trace& trace) {
@@ -152,7 +152,8 @@ std::vector<MemoryNeed> ReplayWork::needs(std::size_t source,
 
 std::uint64_t ReplayWork::bytes_of_source(std::size_t source) const {
   const TraceInfo& trace = infos_[source];
-  return of_trace + map_bytes + of_head * trace.layers.size() * trace.query_heads;
+  const std::uint64_t side = std::min<std::uint64_t>(trace.tokens, widest_map);
+  return of_trace + 4 * side * side + of_head * trace.layers.size() * trace.query_heads;
 }
 
 std::uint64_t ReplayWork::bytes_of_cell(std::size_t source, const Cell& cell) const {
