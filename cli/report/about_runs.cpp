@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <ostream>
 #include <set>
 #include <string_view>
@@ -57,14 +58,16 @@ std::set<std::string> settings_of(std::span<const reports::StoredRun> runs) {
   return all;
 }
 
-// The first of `some` that `others` does not have, at most so long.
+// The first of `some` that `others` does not have, and how many more there are.
 std::string first_other(const std::set<std::string>& some, const std::set<std::string>& others) {
   constexpr std::size_t longest = 300;
-  for (const std::string& command : some) {
-    if (others.contains(command)) continue;
-    return printable_line(command.size() > longest ? command.substr(0, longest) + "..." : command);
-  }
-  return "";
+  std::vector<std::string> apart;
+  std::ranges::set_difference(some, others, std::back_inserter(apart));
+  if (apart.empty()) return "";
+  const std::string& first = apart.front();
+  const std::string more =
+      apart.size() == 1 ? "" : " (and " + std::to_string(apart.size() - 1) + " more)";
+  return printable_line(first.size() > longest ? first.substr(0, longest) + "..." : first) + more;
 }
 
 // A sentence if the commands differ in more than where results are written, how many threads ran,
@@ -88,16 +91,13 @@ std::vector<std::string> about_runs(std::span<const std::string> files,
                                     std::span<const std::vector<reports::StoredRun>> runs,
                                     std::ostream& notes) {
   std::vector<std::string> lost;
-  for (const std::string& file : files) {
-    const std::string unfinished = unfinished_words(file);
-    if (unfinished.empty()) continue;
-    if (files.size() == 2 && &file == &files[1]) {
-      lost.push_back(unfinished);
-    } else {
-      notes << "Note: " << unfinished << ".\n";
-    }
-  }
+  const std::string first = unfinished_words(files[0]);
+  if (!first.empty()) notes << "Note: " << first << ".\n";
   if (files.size() < 2) return lost;
+  const std::string second = unfinished_words(files[1]);
+  // Where both are cut short, the second lacks nothing that the first would have.
+  if (!second.empty() && first.empty()) lost.push_back(second);
+  if (!second.empty() && !first.empty() && second != first) notes << "Note: " << second << ".\n";
   const std::string commands = other_commands(runs[0], runs[1]);
   if (!commands.empty()) notes << "Note: " << commands << ".\n";
   return lost;

@@ -106,10 +106,9 @@ constexpr std::string_view help =
     "  kvcheck compare run.db --json compared.jsonl\n"
     "\n"
     "Exit status: 0 nothing became worse, or one file; 1 a spec is worse in AFTER.db (with fewer\n"
-    "than six texts: its mean is worse by more than the margin), or has begun to store more than\n"
-    "its budget; 2 usage or bad input; 3 nothing\n"
-    "became worse, but AFTER.db lacks a spec, a text, a value or a seed of BEFORE.db, or its\n"
-    "newest run did not finish.\n";
+    "than six texts: its mean is worse by more than the margin), or a replayed cache has begun to\n"
+    "store more than its budget; 2 usage or bad input; 3 nothing became worse, but AFTER.db lacks\n"
+    "a spec, a text, a value or a seed of BEFORE.db, or only its newest run did not finish.\n";
 
 using Runs = std::vector<reports::StoredRun>;
 
@@ -160,8 +159,14 @@ Result<reports::Comparison> comparison_of(const std::vector<Runs>& runs,
 
 struct Compared {
   std::vector<reports::Comparison> comparisons{};  // that have rows
-  std::vector<std::string> lost{};  // what the second file lacks, of these or of other measures
+  std::vector<std::string> lost{};   // what the second file lacks, of these or of other measures
+  std::vector<std::string> grown{};  // specs that have begun to store more
 };
+
+// Measures of one kind lack the same.
+void add_once(const std::string& sentence, std::vector<std::string>& sentences) {
+  if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(sentence);
+}
 
 Result<Compared> comparisons_of(const Arguments& arguments,
                                 const std::vector<Runs>& runs,
@@ -177,10 +182,8 @@ Result<Compared> comparisons_of(const Arguments& arguments,
   for (const reports::Measure& measure : measures) {
     auto comparison = comparison_of(runs, measure, selection, *options);
     if (!comparison) return comparison.error();
-    for (const std::string& sentence : comparison->lost) {
-      const bool known = std::ranges::find(compared.lost, sentence) != compared.lost.end();
-      if (!known) compared.lost.push_back(sentence);
-    }
+    for (const std::string& sentence : comparison->lost) add_once(sentence, compared.lost);
+    if (!comparison->grown.empty()) add_once(comparison->grown, compared.grown);
     if (!comparison->rows.empty()) {
       comparisons.push_back(*std::move(comparison));
     } else if (arguments.given("measure") || !comparison->left_out.empty()) {
@@ -264,10 +267,14 @@ Result<Outcome> run(std::span<const std::string> line, Streams& streams) {
   }
   std::vector<std::string> lost = about_runs(arguments->operands(), *runs, streams.err);
   lost.insert(lost.end(), compared->lost.begin(), compared->lost.end());
+  const auto say = [&](const std::string& what, const std::vector<std::string>& sentences) {
+    if (sentences.empty()) return;
+    streams.err << "kvcheck compare: " << what << ": " << join(sentences, ". ") << "\n";
+  };
+  say("worse", compared->grown);
+  say("the second file is not complete", lost);
   if (reports::any_worse(comparisons)) return Outcome::law_broken;
   if (lost.empty()) return Outcome::done;
-  streams.err << "kvcheck compare: the second file is not complete beside the first: "
-              << join(lost, ". ") << "\n";
   return Outcome::incomplete;
 }
 

@@ -34,20 +34,22 @@ bool any_of_evaluations(std::span<const reports::Measure> measures) {
   });
 }
 
-// Of one file, evaluations of one size of windows: a text in two sizes is not two texts.
+// In each file, evaluations of one size of windows: a text in two sizes is not two texts.
 Result<std::optional<std::size_t>> window_of(const Arguments& arguments,
-                                             std::span<const reports::StoredRun> runs,
+                                             std::span<const Runs> files,
                                              std::span<const reports::Measure> measures) {
   const auto given = arguments.count("window", 0, std::numeric_limits<std::int32_t>::max());
   if (!given) return given.error();
   if (*given) return std::optional<std::size_t>(**given);
-  const std::vector<std::size_t> windows = reports::windows_of(runs);
-  const bool one = windows.size() < 2 || arguments.operands().size() == 2;
-  if (one || !any_of_evaluations(measures)) return std::optional<std::size_t>();
-  return usage_error(arguments.operands()[0] + " has evaluations of texts in windows of " +
-                     list_of(windows) +
-                     " tokens (0: not cut), which are not different texts; expected --window with "
-                     "one of these, or --run");
+  for (std::size_t i = 0; any_of_evaluations(measures) && i < files.size(); ++i) {
+    const std::vector<std::size_t> windows = reports::windows_of(files[i]);
+    if (windows.size() < 2) continue;
+    return usage_error(arguments.operands()[i] + " has evaluations of texts in windows of " +
+                       list_of(windows) +
+                       " tokens (0: not cut), which are not different texts; expected --window " +
+                       "with one of these" + (files.size() == 1 ? ", or --run" : ""));
+  }
+  return std::optional<std::size_t>();
 }
 
 // A text that two models read, or one model with two storages, is not two texts.
@@ -243,7 +245,7 @@ Result<std::vector<std::string>> measured_among(const std::vector<std::string>& 
 Result<reports::Selection> selection_of(const Arguments& arguments,
                                         std::span<const Runs> files,
                                         std::span<const reports::Measure> measures) {
-  const auto window = window_of(arguments, files.front(), measures);
+  const auto window = window_of(arguments, files, measures);
   if (!window) return window.error();
   if (auto fine = check_lengths_of_texts(arguments, files, measures, *window); !fine) {
     return fine.error();

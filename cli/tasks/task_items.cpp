@@ -10,14 +10,22 @@
 namespace kv::cli {
 namespace {
 
+// How many tokens the model reads: all but the last of the longest answer or choice.
+std::size_t tokens_read(const model::TaskStream& stream) {
+  std::size_t longest = std::max<std::size_t>(stream.longest, 1);
+  for (const auto& choice : stream.choices) longest = std::max(longest, choice.size());
+  return stream.prompt.size() + longest - 1;
+}
+
 // Rotations beyond the training's texts, or embeddings that are not there, would answer instead of
 // the policy.
 Result<void> check_length(const model::TaskItem& item,
                           const model::TaskStream& stream,
                           std::size_t context) {
-  if (context == 0 || stream.prompt.size() <= context) return {};
-  return malformed("item " + shown(item.id) + ", context and question: found " +
-                   std::to_string(stream.prompt.size()) + " tokens; expected at most the " +
+  if (context == 0 || tokens_read(stream) <= context) return {};
+  return malformed("item " + shown(item.id) + ": found " + std::to_string(tokens_read(stream)) +
+                   " tokens of context, question and the longest answer but its last; expected at "
+                   "most the " +
                    std::to_string(context) + " that the model was trained on, or --beyond-context");
 }
 
@@ -63,8 +71,8 @@ std::vector<std::string> length_notes(const TaskItems& items, const OpenedModel&
   std::size_t longest = 0;
   std::size_t count = 0;
   for (const model::TaskStream& stream : items.streams) {
-    longest = std::max(longest, stream.prompt.size());
-    if (stream.prompt.size() > context) ++count;
+    longest = std::max(longest, tokens_read(stream));
+    if (tokens_read(stream) > context) ++count;
   }
   if (context == 0 || count == 0) return {};
   return {std::to_string(count) + " of " + std::to_string(items.streams.size()) +

@@ -22,6 +22,8 @@ class SpecPair {
   void add(std::size_t before, std::size_t after) {
     values_before.push_back(before_.values[before]);
     values_after.push_back(after_.values[after]);
+    more_before = more_before || (!before_.stored_more.empty() && before_.stored_more[before]);
+    more_after = more_after || (!after_.stored_more.empty() && after_.stored_more[after]);
     const std::vector<SeedValue>& old = before_.seeds[before];
     const std::vector<SeedValue>& now = after_.seeds[after];
     lost.push_back(!old.empty() && now.empty());
@@ -45,6 +47,8 @@ class SpecPair {
   std::set<std::uint64_t> lost_seeds{};  // on some text, in the first file only
   bool new_seeds = false;                // on some text, in the second file only
   bool same_draws = true;                // no: some text has no seed in both
+  bool more_before = false;              // some text's cache stored more than its budget
+  bool more_after = false;
 
  private:
   struct SeedMeans {
@@ -166,6 +170,7 @@ void say_gaps(const Gaps& gaps, Comparison& comparison) {
   leave_out(comparison, gaps.other_draws, "spec",
             "without a common seed on some text, so that the draws differ, too");
   leave_out(comparison, gaps.grown, "spec", "above the budget in the second file only");
+  if (!gaps.grown.empty()) comparison.grown = comparison.left_out.back();
   leave_out(comparison, gaps.shrunk, "spec", "above the budget in the first file only");
 }
 
@@ -189,12 +194,12 @@ Family pair_specs(const MeasuredTexts& before, const MeasuredTexts& after, Compa
     if (!pair.lost_seeds.empty()) gaps.lost_seeds.push_back(with_seeds(name, pair.lost_seeds));
     if (pair.new_seeds && pair.same_draws) gaps.new_seeds.push_back(name);
     if (!pair.same_draws) gaps.other_draws.push_back(name);
-    const bool more_before = before.specs[static_cast<std::size_t>(old)].stores_more;
-    const bool more_after = after.specs[i].stores_more;
-    if (more_before != more_after) (more_after ? gaps.grown : gaps.shrunk).push_back(name);
+    const bool grown = pair.more_after && !pair.more_before;
+    if (grown) gaps.grown.push_back(name);
+    if (pair.more_before && !pair.more_after) gaps.shrunk.push_back(name);
     comparison.rows.push_back(row_of(after.specs[i], names[i]));
     comparison.rows.back().same_draws = pair.same_draws;
-    comparison.rows.back().grown = more_after && !more_before;
+    comparison.rows.back().grown = grown;
     family.columns.push_back(filled(
         test_pairs(comparison.rows.back(), pair.values_after, pair.values_before, comparison)));
     if (comparison.rows.back().test.pairs == 0) {

@@ -63,6 +63,7 @@ struct Comparison {
   std::string complete{};
   // As sentences: specs, texts, values and seeds that the second file lacks.
   std::vector<std::string> lost{};
+  std::string grown{};  // a sentence: specs that have begun to store more than their budget
   // As sentences: what is lost, specs and texts that only one side has, models that differ, and
   // means over other queries.
   std::vector<std::string> left_out{};

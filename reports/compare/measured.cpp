@@ -7,80 +7,15 @@
 #include <set>
 #include <utility>
 
+#include "kvcheck/reports/compare/measured_values.h"
 #include "kvcheck/reports/compare/named_text.h"
 #include "kvcheck/reports/numbers/labels.h"
 #include "kvcheck/reports/numbers/summary.h"
 #include "kvcheck/reports/numbers/timed_medians.h"
-#include "kvcheck/reports/tables/closed_loop_tables.h"
 #include "kvcheck/reports/tables/task_tables.h"
 
 namespace kv::reports {
 namespace {
-
-// What the cell holds of one layer.
-CellResult of_layer(const CellResult& cell, std::size_t layer) {
-  CellResult one;
-  one.cell = cell.cell;
-  const auto copy = [layer](const auto& from, auto& to) {
-    std::ranges::copy_if(from, std::back_inserter(to),
-                         [layer](const auto& part) { return part.layer == layer; });
-  };
-  copy(cell.heads, one.heads);
-  // A unit of all layers names the first one, and is no more its than another's.
-  if (cell.cell.spec.unit == Unit::model) return one;
-  copy(cell.units, one.units);
-  copy(cell.bounds, one.bounds);
-  return one;
-}
-
-double replayed(const AfterLoss& after, const CellResult& cell, std::string_view name) {
-  if (name == "moved_rows" && cell.units.empty() && !cell.summary) return not_measured;
-  if (name == "moved_rows") return static_cast<double>(sizes_of(cell).moved);
-  const HeadMetrics means = after.of(means_of(cell));
-  if (name == "retained_mass") return means.retained_mass;
-  if (name == "optimum_share") {
-    const double optimum = after_loss(oracle_of(cell), after).optimum;
-    return optimum_share_of(cell.cell.spec, means.retained_mass, optimum);
-  }
-  if (name == "topk_overlap") return means.topk_overlap;
-  if (name == "output_error") return means.output_error;
-  return kl_is_own_number(cell.cell.spec) ? means.kl_to_dense : not_measured;
-}
-
-double evaluated(const ClosedLoopResult& text, const ClosedLoopCell& cell, std::string_view name) {
-  if (name == "open_loop_mass") return cell.retained_mass_after(text.tokens);
-  if (name == "loss_after") return std::log(cell.perplexity_after());
-  if (name == "loss_over_dense") {
-    return std::log(cell.perplexity_after()) - std::log(dense_perplexity_after(text, cell));
-  }
-  if (name == "loss") return cell.targets() == 0 ? not_measured : std::log(cell.perplexity());
-  constexpr std::size_t near = 64;
-  std::size_t asked = 0;
-  std::size_t right = 0;
-  for (const RecallBin& bin : cell.recall) {
-    if (name == "recall_near" && bin.last > near) continue;
-    if (name == "recall_far" && bin.first < near) continue;
-    asked += bin.asked;
-    right += bin.right;
-  }
-  return asked == 0 ? not_measured : static_cast<double>(right) / static_cast<double>(asked);
-}
-
-// The system does not always report the memory of a process, and no time is 0.
-double timed(const TimedCell& cell, std::string_view name) {
-  double value = static_cast<double>(cell.peak_bytes);
-  if (name == "first_token_s") value = cell.first_token_s;
-  if (name == "token_s") value = cell.token_s;
-  if (name == "attention_s") value = cell.attention_s;
-  if (name == "kv_bytes") value = static_cast<double>(cell.kv_bytes);
-  return value > 0 ? value : not_measured;
-}
-
-// As stores_more() of a summary.
-bool stored_more(const CellResult& cell) {
-  const Spec& spec = cell.cell.spec;
-  return !spec.bounded() || sizes_of(cell).stored_peak > spec.budget + 1U;
-}
 
 // The seeds of one spec on one text, each with its value.
 using Seeds = std::map<std::uint64_t, double>;
@@ -113,6 +48,15 @@ class Collected {
     const std::size_t column = index_of(specs_, canonical_of(cell.spec), cell.spec);
     seeds_[{row, column}][cell.seed] = value;
     if (first) first_[{row, column}] = *first;
+  }
+
+  // That the cell of a text that was added stored more than its budget.
+  void note_more(const NamedText& text, const CellResult& cell) {
+    const auto row = texts_.index.find(text.key);
+    const auto column = specs_.index.find(canonical_of(cell.cell.spec));
+    if (row == texts_.index.end() || column == specs_.index.end()) return;
+    bool& more = more_[{row->second, column->second}];
+    more = more || stored_more(cell);
   }
 
   // What a replay shows of a spec holds of its evaluations, too.
@@ -157,6 +101,10 @@ class Collected {
       out.specs[place.second].first_queries.resize(texts_.values.size());
       out.specs[place.second].first_queries[place.first] = first;
     }
+    for (const auto& [place, more] : more_) {
+      out.specs[place.second].stored_more.resize(texts_.values.size());
+      out.specs[place.second].stored_more[place.first] = more;
+    }
     for (const auto& [place, seeds] : seeds_) {
       MeasuredSpec& spec = out.specs[place.second];
       spec.values[place.first] = selection_.spread ? deviation_of(seeds) : mean_of(seeds);
@@ -194,6 +142,7 @@ class Collected {
   std::map<std::string, bool> stored_more_;  // by the canonical text, of specs that were replayed
   std::map<std::pair<std::size_t, std::size_t>, Seeds> seeds_;
   std::map<std::pair<std::size_t, std::size_t>, FirstTarget> first_;
+  std::map<std::pair<std::size_t, std::size_t>, bool> more_;
   std::set<MeasuredModel> models_;
 };
 
@@ -214,6 +163,7 @@ void add_replays(Collected& collected,
       const bool over_queries = measure != "moved_rows";
       collected.add(text, cell.cell, value,
                     over_queries ? std::optional(FirstTarget{after.first()}) : std::nullopt);
+      collected.note_more(text, cell);
     }
   }
 }

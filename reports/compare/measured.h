@@ -30,6 +30,8 @@ struct MeasuredSpec {
   bool stores_more = false;
   std::vector<double> values{};  // by text, the mean over seeds and heads; NaN: not measured
   std::vector<std::vector<SeedValue>> seeds{};  // by text, what `values` are means of, by seed
+  // By text, of replays: whether some seed stored more than the budget. Empty for other measures.
+  std::vector<bool> stored_more{};
   // By text, of a mean over queries: the first that counts, which is also the first target that it
   // predicts. Empty for other measures.
   std::vector<FirstTarget> first_queries{};

@@ -29,7 +29,7 @@ NamedText named(const ClosedLoopResult& text, const std::string& model) {
   return with_checksum(
       model + " on ", last_part(text.text), text.checksum,
       ", " + std::to_string(text.tokens) + " tokens in " + std::to_string(text.streams) +
-          " streams, " +
+          (text.streams == 1 ? " stream, " : " streams, ") +
           (text.window == 0 ? "" : "windows of " + std::to_string(text.window) + ", ") +
           text.storage + marks_text(text.marks));
 }

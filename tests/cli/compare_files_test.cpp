@@ -52,11 +52,17 @@ TEST_F(CompareFiles, ATextInWindowsOfAnotherSizeIsAnotherText) {
   const Ran other = compare("170.db", "230.db", "loss");
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.err, HasSubstr("have no text and spec in common"));
-  const Ran lost = compare("both.db", "230.db", "loss");
-  EXPECT_EQ(lost.status, 3) << lost.out;
-  EXPECT_THAT(lost.err,
-              AllOf(HasSubstr("1 text is in the first file only: "), HasSubstr("windows of 170")));
-  EXPECT_EQ(compare("230.db", "both.db", "loss").status, 0);
+  for (const auto& [before, after] : {std::pair{"both.db", "230.db"}, {"230.db", "both.db"}}) {
+    const Ran both = compare(before, after, "loss");
+    EXPECT_EQ(both.status, 2) << both.out;
+    EXPECT_THAT(both.err,
+                AllOf(HasSubstr("both.db has evaluations of texts in windows of 170, 230"),
+                      HasSubstr("expected --window with one of these")));
+  }
+  EXPECT_EQ(test::run({"compare", folder_ / "both.db", folder_ / "230.db", "--measure", "loss",
+                       "--window", "230"})
+                .status,
+            0);
 }
 
 TEST_F(CompareFiles, OverlapsOfOtherKeysAreOtherNumbers) {
@@ -90,6 +96,14 @@ TEST_F(CompareFiles, ANewestRunThatDidNotFinishIsNamed) {
   const Ran first = compare("b.db", "a.db", "retained_mass");
   EXPECT_EQ(first.status, 0);
   EXPECT_THAT(first.err, HasSubstr("Note: Run 2 of '"));
+  const Ran itself = compare("b.db", "b.db", "retained_mass");
+  EXPECT_EQ(itself.status, 0);
+  EXPECT_EQ(std::ranges::count(itself.err, '\n'), 1) << itself.err;
+  // What is lost is said beside what is worse, too.
+  test::run_sql(folder_ / "b.db", "UPDATE heads SET retained_mass = 0.01");
+  const Ran worse = compare("a.db", "b.db", "retained_mass");
+  EXPECT_EQ(worse.status, 1);
+  EXPECT_THAT(worse.err, HasSubstr("is its newest, did not finish"));
 }
 
 TEST_F(CompareFiles, ACacheThatBeginsToStoreMoreIsWorse) {
@@ -100,6 +114,8 @@ TEST_F(CompareFiles, ACacheThatBeginsToStoreMoreIsWorse) {
                 "UPDATE units SET stored_peak = 64; UPDATE heads SET retained_mass = 1");
   const Ran worse = compare("a.db", "b.db", "retained_mass");
   EXPECT_EQ(worse.status, 1) << worse.out;
+  EXPECT_THAT(worse.err,
+              HasSubstr("kvcheck compare: worse: 1 spec is above the budget in the second file"));
   EXPECT_THAT(worse.out,
               HasSubstr("1 spec is above the budget in the second file only: h2o at 16"));
   EXPECT_THAT(compare("b.db", "a.db", "retained_mass").out,

@@ -152,7 +152,7 @@ TEST_F(Compare, WhatOneFileLacksIsNamed) {
   replay("b", 7, {"h2o", "tova"});
   const Ran ran = compare({"a.db", "b.db", "--measure", "retained_mass"});
   EXPECT_EQ(ran.status, 3);
-  EXPECT_THAT(ran.err, HasSubstr("the second file is not complete beside the first: 1 text is"));
+  EXPECT_THAT(ran.err, HasSubstr("the second file is not complete: 1 text is"));
   EXPECT_THAT(ran.out, AllOf(HasSubstr("7 texts"),
                              HasSubstr("1 text is in the first file only: z8.safetensors"),
                              HasSubstr("4 specs are in the first file only: streaming at ")));

@@ -135,7 +135,10 @@ TEST(NumPy, EmulationsOfPublishedPoliciesEvictTheSameTokens) {
                                once + (prompt == "128" ? all_the_time : "") + " --quiet -o " +
                                stored + " > /dev/null";
     ASSERT_EQ(run(replay), 0) << replay;
-    EXPECT_EQ(run(python + " " + script + " " + trace + " " + stored + " " + prompt), 0) << prompt;
+    const std::string units = prompt == "128" ? "288" : "168";  // 24 of each policy
+    EXPECT_EQ(run(python + " " + script + " " + trace + " " + stored + " " + prompt + " " + units),
+              0)
+        << prompt;
   }
   std::filesystem::remove(stored);
 }

@@ -1,10 +1,10 @@
 """Which tokens keydiff, lagkv, rkv, q-filters and expected-attention evict, and when: their public code in NumPy.
 
-Usage: published_policies.py TRACE RESULTS.db PROMPT
-RESULTS.db is the file of `kvcheck replay TRACE --prompt PROMPT -o FILE`. Each function states what a public
-program computes, in double precision; nothing here is taken from kvcheck. Keys are those that caches store,
-rotated to their positions. Where the programs leave the order of equal scores to torch.topk, the older token
-is evicted first, as kvcheck does, and a sink never.
+Usage: published_policies.py TRACE RESULTS.db PROMPT UNITS
+RESULTS.db is the file of `kvcheck replay TRACE --prompt PROMPT -o FILE`, of so many UNITS. Each function
+states what a public program computes, in double precision; nothing here is taken from kvcheck. Keys are those
+that caches store, rotated to their positions. Where the programs leave the order of equal scores to
+torch.topk, the older token is evicted first, as kvcheck does, and a sink never.
 """
 import re
 import sys
@@ -164,7 +164,7 @@ def evictions(spec, units, prompt):
     return evicted
 
 
-def main(trace, stored, prompt):
+def main(trace, stored, prompt, count):
     meta, tensors = read_safetensors(trace)
     dims, theta, layout = int(meta["rope_dims"]), float(meta["rope_theta"]), meta["rope_layout"]
     assert meta["query_heads"] == meta["kv_heads"], "the emulation of rkv has one query head for each kv-head"
@@ -187,7 +187,7 @@ def main(trace, stored, prompt):
                 different.append((spec, layer, head, int((expected != found).sum())))
     print(f"{same} of {len(recorded)} units evict the same tokens at the same times; others "
           f"(spec, layer, head, tokens): {different}")
-    return 0 if same > 0 and not different else 1
+    return 0 if same == int(count) and not different else 1
 
 
 if __name__ == "__main__":

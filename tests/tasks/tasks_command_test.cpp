@@ -95,8 +95,7 @@ TEST_F(TasksCommand, RefusesItemsThatAreLongerThanTrainingTexts) {
   make("400");
   const Ran refused = eval(window);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err,
-              HasSubstr("' line 1: item 'story-fact-0', context and question: found 4"));
+  EXPECT_THAT(refused.err, HasSubstr("' line 1: item 'story-fact-0': found 4"));
   EXPECT_THAT(refused.err, HasSubstr(" tokens; expected at most the 256 that the model was trained "
                                      "on, or --beyond-context"));
   EXPECT_THAT(eval({"--policy", "window:budget=24", "--beyond-context"}).err,
