@@ -57,8 +57,8 @@ std::string answer_text(std::string bytes, const std::vector<std::string>& stops
   return end == 0 ? "" : bytes.substr(begin, end - begin);
 }
 
-// A text may be longer than the right answer, whose length must not decide where it ends. The tokens
-// beyond it never make an item too long for the model.
+// A text may be longer than the right answer, whose length must not decide where it ends. The
+// tokens beyond it never make an item too long for the model.
 std::size_t most_generated(const TaskStream& stream, const Answering& how) {
   if (how.longest_answer > 0) return how.longest_answer;
   const std::size_t wished = stream.longest + more_than_the_answer;

@@ -182,7 +182,8 @@ TEST_F(CompareMeans, LossOverDenseSaysThatDenseIsMissing) {
   const Ran alone = run({"compare", file, "--measure", "loss_over_dense"});
   EXPECT_EQ(alone.status, 2);
   EXPECT_THAT(alone.err, HasSubstr("needs an evaluation in which dense stands"));
-  const Ran both = run({"compare", folder_ / "run.db", file, "--measure", "loss_over_dense"});
+  const Ran both =
+      run({"compare", folder_ / "run.db", file, "--measure", "loss_over_dense", "--window", "0"});
   EXPECT_EQ(both.status, 2);
   EXPECT_THAT(both.err, AllOf(HasSubstr("which the second file does not have"),
                               Not(HasSubstr("in the first file only"))));

@@ -96,12 +96,29 @@ TEST_F(TasksCommand, RefusesItemsThatAreLongerThanTrainingTexts) {
   const Ran refused = eval(window);
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("' line 1: item 'story-fact-0': found 4"));
-  EXPECT_THAT(refused.err, HasSubstr(" tokens; expected at most the 256 that the model was trained "
-                                     "on, or --beyond-context"));
+  EXPECT_THAT(refused.err,
+              HasSubstr(" tokens of context, question and the longest answer but its "
+                        "last; expected at most the 256 that the model was trained on, "
+                        "or --beyond-context"));
   EXPECT_THAT(eval({"--policy", "window:budget=24", "--beyond-context"}).err,
               HasSubstr("2 of 2 items are longer than the 256 tokens that the model"));
   make("100");
   EXPECT_THAT(eval(window).err, testing::Not(HasSubstr("longer than")));
+  // The answer is read, too, but for its last token.
+  const auto with_answer = [&](std::size_t words) {
+    std::string answer;
+    for (std::size_t i = 0; i < words; ++i) answer += " fox";
+    std::ofstream(items_)
+        << R"({"id": "a", "context": "dora sees a fox .", "question": " what is",)"
+        << R"( "answers": [")" << answer.substr(1) << R"("]})"
+        << "\n";
+    return eval(window);
+  };
+  const Ran long_answer = with_answer(260);
+  EXPECT_EQ(long_answer.status, 2);
+  EXPECT_THAT(long_answer.err, HasSubstr("item 'a': found 267 tokens of context, question and"));
+  EXPECT_EQ(with_answer(249).status, 0);
+  EXPECT_EQ(with_answer(250).status, 2);
 }
 
 // An option that changes nothing is a mistake, unless it is about another of the kinds.
