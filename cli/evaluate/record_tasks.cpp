@@ -79,7 +79,7 @@ Result<void> record_tasks(const Arguments& arguments,
                           const model::RecordOptions& options,
                           Streams& streams) {
   if (auto fine = check_words(arguments); !fine) return fine;
-  const Result<TaskItems> read = task_items_of(arguments, opened, true);
+  const Result<TaskItems> read = task_items_of(arguments, opened, ItemUse::recorded, true);
   if (!read) return read.error();
   if (auto fine = check_queries_of(*read, options); !fine) return fine;
   if (auto fine = check_output(arguments.value("output")); !fine) return fine;

@@ -46,7 +46,8 @@ Result<std::optional<std::size_t>> window_of(const Arguments& arguments,
     if (windows.size() < 2) continue;
     return usage_error(arguments.operands()[i] + " has evaluations of texts in windows of " +
                        list_of(windows) +
-                       " tokens (0: not cut), which are not different texts; expected --window " +
+                       " tokens (0: not cut); a text in two sizes is not two texts; expected "
+                       "--window " +
                        "with one of these" + (files.size() == 1 ? ", or --run" : ""));
   }
   return std::optional<std::size_t>();

@@ -10,22 +10,23 @@
 namespace kv::cli {
 namespace {
 
-// How many tokens the model reads: all but the last of the longest answer or choice.
-std::size_t tokens_read(const model::TaskStream& stream) {
-  std::size_t longest = std::max<std::size_t>(stream.longest, 1);
-  for (const auto& choice : stream.choices) longest = std::max(longest, choice.size());
+// `generated`: tokens that may be; 0: as many as the longest right answer has.
+std::size_t tokens_read(const model::TaskStream& stream, ItemUse use, std::size_t generated) {
+  std::size_t longest = stream.answer.size();
+  if (use == ItemUse::answered) {
+    longest = std::max(longest, generated > 0 ? generated : stream.longest);
+    for (const auto& choice : stream.choices) longest = std::max(longest, choice.size());
+  }
   return stream.prompt.size() + longest - 1;
 }
 
 // Rotations beyond the training's texts, or embeddings that are not there, would answer instead of
 // the policy.
-Result<void> check_length(const model::TaskItem& item,
-                          const model::TaskStream& stream,
-                          std::size_t context) {
-  if (context == 0 || tokens_read(stream) <= context) return {};
-  return malformed("item " + shown(item.id) + ": found " + std::to_string(tokens_read(stream)) +
-                   " tokens of context, question and the longest answer but its last; expected at "
-                   "most the " +
+Result<void> check_length(const model::TaskItem& item, std::size_t tokens, std::size_t context) {
+  if (context == 0 || tokens <= context) return {};
+  return malformed("item " + shown(item.id) + ": found " + std::to_string(tokens) +
+                   " tokens of context, question and the longest answer or choice but its last; "
+                   "expected at most the " +
                    std::to_string(context) + " that the model was trained on, or --beyond-context");
 }
 
@@ -33,7 +34,14 @@ Result<void> check_length(const model::TaskItem& item,
 
 Result<TaskItems> task_items_of(const Arguments& arguments,
                                 const OpenedModel& opened,
+                                ItemUse use,
                                 bool longer_allowed) {
+  std::size_t generated = 0;
+  if (use == ItemUse::answered) {
+    const auto given = arguments.count("answer-tokens", 1, 1U << 20U);
+    if (!given) return given.error();
+    generated = given->value_or(0);
+  }
   const std::string path = arguments.value("tasks");
   const Result<std::string> text = text_of_file(arguments, "tasks");
   if (!text) return text.error();
@@ -49,7 +57,8 @@ Result<TaskItems> task_items_of(const Arguments& arguments,
     };
     auto stream = model::stream_of(read.items[i], *opened.tokenizer, begin);
     if (!stream) return at_line(stream.error());
-    if (const auto fits = check_length(read.items[i], *stream, context); !fits) {
+    read.tokens.push_back(tokens_read(*stream, use, generated));
+    if (const auto fits = check_length(read.items[i], read.tokens.back(), context); !fits) {
       return at_line(fits.error());
     }
     read.streams.push_back(*std::move(stream));
@@ -70,9 +79,9 @@ std::vector<std::string> length_notes(const TaskItems& items, const OpenedModel&
   const std::size_t context = opened.model.config.context;
   std::size_t longest = 0;
   std::size_t count = 0;
-  for (const model::TaskStream& stream : items.streams) {
-    longest = std::max(longest, tokens_read(stream));
-    if (tokens_read(stream) > context) ++count;
+  for (const std::size_t tokens : items.tokens) {
+    longest = std::max(longest, tokens);
+    if (tokens > context) ++count;
   }
   if (context == 0 || count == 0) return {};
   return {std::to_string(count) + " of " + std::to_string(items.streams.size()) +

@@ -19,12 +19,20 @@ struct TaskItems {
   std::uint64_t checksum = 0;  // XXH3-64 of the file's bytes
   std::vector<model::TaskItem> items{};
   std::vector<model::TaskStream> streams{};  // by item
+  std::vector<std::size_t> tokens{};         // by item, how many the model reads at most
 };
 
+// What a model reads of an item after its question: to answer, as many tokens as it may generate,
+// the first right answer and each choice; to be recorded, the first right answer. The last token of
+// each is not read.
+enum class ItemUse { answered, recorded };
+
 // Reads --tasks. Errors have the file and the line: what parse_tasks and stream_of report, and an
-// item that is longer than the model's training, unless longer ones are allowed.
+// item that is longer than the model's training, unless longer ones are allowed. To be answered,
+// requires --answer-tokens in the table.
 Result<TaskItems> task_items_of(const Arguments& arguments,
                                 const OpenedModel& opened,
+                                ItemUse use,
                                 bool longer_allowed);
 
 // An error if one of these options, which are about a text, is given beside --tasks.

@@ -59,7 +59,8 @@ Result<void> plan_model(const Arguments& arguments, TaskPlan& plan) {
 }
 
 Result<void> plan_items(const Arguments& arguments, TaskPlan& plan) {
-  auto read = task_items_of(arguments, *plan.opened, arguments.given("beyond-context"));
+  auto read =
+      task_items_of(arguments, *plan.opened, ItemUse::answered, arguments.given("beyond-context"));
   if (!read) return read.error();
   plan.tasks = *std::move(read);
   plan.about.file = arguments.value("tasks");

@@ -22,12 +22,15 @@ class SpecPair {
   void add(std::size_t before, std::size_t after) {
     values_before.push_back(before_.values[before]);
     values_after.push_back(after_.values[after]);
-    more_before = more_before || (!before_.stored_more.empty() && before_.stored_more[before]);
-    more_after = more_after || (!after_.stored_more.empty() && after_.stored_more[after]);
     const std::vector<SeedValue>& old = before_.seeds[before];
     const std::vector<SeedValue>& now = after_.seeds[after];
     lost.push_back(!old.empty() && now.empty());
-    if (!draws_ || old.empty() || now.empty()) return;
+    if (old.empty() || now.empty()) return;
+    const bool more_before = !before_.stored_more.empty() && before_.stored_more[before];
+    const bool more_after = !after_.stored_more.empty() && after_.stored_more[after];
+    grown = grown || (more_after && !more_before);
+    shrunk = shrunk || (more_before && !more_after);
+    if (!draws_) return;
     SeedMeans common;
     for (const SeedValue& one : old) {
       const auto other = std::ranges::find(now, one.seed, &SeedValue::seed);
@@ -47,8 +50,9 @@ class SpecPair {
   std::set<std::uint64_t> lost_seeds{};  // on some text, in the first file only
   bool new_seeds = false;                // on some text, in the second file only
   bool same_draws = true;                // no: some text has no seed in both
-  bool more_before = false;              // some text's cache stored more than its budget
-  bool more_after = false;
+  // On some text with values in both files, the cache stored more than its budget in one of them.
+  bool grown = false;   // the second
+  bool shrunk = false;  // the first
 
  private:
   struct SeedMeans {
@@ -169,9 +173,11 @@ void say_gaps(const Gaps& gaps, Comparison& comparison) {
             "measured with more seeds in the second file, which do not count");
   leave_out(comparison, gaps.other_draws, "spec",
             "without a common seed on some text, so that the draws differ, too");
-  leave_out(comparison, gaps.grown, "spec", "above the budget in the second file only");
+  leave_out(comparison, gaps.grown, "spec",
+            "above the budget in the second file only, on some text");
   if (!gaps.grown.empty()) comparison.grown = comparison.left_out.back();
-  leave_out(comparison, gaps.shrunk, "spec", "above the budget in the first file only");
+  leave_out(comparison, gaps.shrunk, "spec",
+            "above the budget in the first file only, on some text");
 }
 
 // Adds a row for each spec that has values in both files, on the texts that both have.
@@ -194,12 +200,11 @@ Family pair_specs(const MeasuredTexts& before, const MeasuredTexts& after, Compa
     if (!pair.lost_seeds.empty()) gaps.lost_seeds.push_back(with_seeds(name, pair.lost_seeds));
     if (pair.new_seeds && pair.same_draws) gaps.new_seeds.push_back(name);
     if (!pair.same_draws) gaps.other_draws.push_back(name);
-    const bool grown = pair.more_after && !pair.more_before;
-    if (grown) gaps.grown.push_back(name);
-    if (pair.more_before && !pair.more_after) gaps.shrunk.push_back(name);
+    if (pair.grown) gaps.grown.push_back(name);
+    if (pair.shrunk) gaps.shrunk.push_back(name);
     comparison.rows.push_back(row_of(after.specs[i], names[i]));
     comparison.rows.back().same_draws = pair.same_draws;
-    comparison.rows.back().grown = grown;
+    comparison.rows.back().grown = pair.grown;
     family.columns.push_back(filled(
         test_pairs(comparison.rows.back(), pair.values_after, pair.values_before, comparison)));
     if (comparison.rows.back().test.pairs == 0) {

@@ -116,10 +116,35 @@ TEST_F(CompareFiles, ACacheThatBeginsToStoreMoreIsWorse) {
   EXPECT_EQ(worse.status, 1) << worse.out;
   EXPECT_THAT(worse.err,
               HasSubstr("kvcheck compare: worse: 1 spec is above the budget in the second file"));
-  EXPECT_THAT(worse.out,
-              HasSubstr("1 spec is above the budget in the second file only: h2o at 16"));
-  EXPECT_THAT(compare("b.db", "a.db", "retained_mass").out,
-              HasSubstr("1 spec is above the budget in the first file only: h2o at 16"));
+  EXPECT_THAT(
+      worse.out,
+      HasSubstr("1 spec is above the budget in the second file only, on some text: h2o at 16"));
+  EXPECT_THAT(
+      compare("b.db", "a.db", "retained_mass").out,
+      HasSubstr("1 spec is above the budget in the first file only, on some text: h2o at 16"));
+}
+
+// Its storage depends on the text.
+TEST_F(CompareFiles, AMeasurementThatWasAddedIsNoGrowth) {
+  const auto replayed = [&](const std::string& name, const std::string& heads,
+                            const std::vector<std::string>& policies) {
+    std::vector<std::string> words = {"replay", "synthetic:zipf:tokens=200,heads=" + heads,
+                                      "--quiet", "-o", folder_ / name};
+    for (const std::string& policy : policies) words.insert(words.end(), {"--policy", policy});
+    ASSERT_EQ(test::run(words).status, 0);
+  };
+  const std::vector<std::string> both = {"@ada-h2o:budget=64", "window:budget=64"};
+  replayed("a.db", "1", both);
+  replayed("a.db", "4", {"window:budget=64"});
+  replayed("b.db", "1", both);
+  replayed("b.db", "4", both);
+  const Ran ran = compare("a.db", "b.db", "retained_mass");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out + ran.err, Not(HasSubstr("above the budget")));
+  // One text that always stored more hides no other.
+  test::run_sql(folder_ / "b.db", "UPDATE units SET stored_peak = 190 WHERE cell = 1");
+  replayed("a.db", "4", both);
+  EXPECT_EQ(compare("a.db", "b.db", "retained_mass").status, 1);
 }
 
 TEST_F(CompareFiles, LostSeedsAreNamed) {

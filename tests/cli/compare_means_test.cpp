@@ -207,8 +207,9 @@ TEST_F(CompareMeans, AgainstDenseWhichHasNoValueSaysWhyAndWhatHas) {
 TEST_F(CompareMeans, ATextInTwoSizesOfWindowsIsNotTwoTexts) {
   const Ran both = compare({"--measure", "loss"});
   EXPECT_EQ(both.status, 2);
-  EXPECT_THAT(both.err, HasSubstr("run.db has evaluations of texts in windows of 0, 64 tokens (0: "
-                                  "not cut), which are not different texts; expected --window"));
+  EXPECT_THAT(both.err,
+              HasSubstr("run.db has evaluations of texts in windows of 0, 64 tokens (0: "
+                        "not cut); a text in two sizes is not two texts; expected --window"));
   EXPECT_THAT(compare({"--measure", "loss", "--window", "64", "--against", "dense"}).out,
               HasSubstr(", 1 text\n"));
   EXPECT_EQ(measured(runs(), measure("loss"), {.window = 0, .accepts = {}}).texts.size(), 1U);

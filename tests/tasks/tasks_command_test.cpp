@@ -97,7 +97,7 @@ TEST_F(TasksCommand, RefusesItemsThatAreLongerThanTrainingTexts) {
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("' line 1: item 'story-fact-0': found 4"));
   EXPECT_THAT(refused.err,
-              HasSubstr(" tokens of context, question and the longest answer but its "
+              HasSubstr(" tokens of context, question and the longest answer or choice but its "
                         "last; expected at most the 256 that the model was trained on, "
                         "or --beyond-context"));
   EXPECT_THAT(eval({"--policy", "window:budget=24", "--beyond-context"}).err,
@@ -119,6 +119,9 @@ TEST_F(TasksCommand, RefusesItemsThatAreLongerThanTrainingTexts) {
   EXPECT_THAT(long_answer.err, HasSubstr("item 'a': found 267 tokens of context, question and"));
   EXPECT_EQ(with_answer(249).status, 0);
   EXPECT_EQ(with_answer(250).status, 2);
+  // As many tokens as may be generated are read.
+  EXPECT_EQ(with_answer(1).status, 0);
+  EXPECT_EQ(eval({"--policy", "window:budget=24", "--answer-tokens", "250"}).status, 2);
 }
 
 // An option that changes nothing is a mistake, unless it is about another of the kinds.
