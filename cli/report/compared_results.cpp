@@ -47,8 +47,8 @@ Result<std::optional<std::size_t>> window_of(const Arguments& arguments,
     return usage_error(arguments.operands()[i] + " has evaluations of texts in windows of " +
                        list_of(windows) +
                        " tokens (0: not cut); a text in two sizes is not two texts; expected "
-                       "--window " +
-                       "with one of these" + (files.size() == 1 ? ", or --run" : ""));
+                       "--window with one of these" +
+                       (files.size() == 1 ? ", or --run" : ""));
   }
   return std::optional<std::size_t>();
 }
